@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from periplus.errors import Overloaded
-from periplus.web.serving.pool import BURST, LEAST_QUEUE, LONGEST, QUICK, Expired, Pool, Turns
+from periplus.web.serving.pool import BURST, FLOOD, LEAST_QUEUE, LONGEST, QUICK, Expired, Pool, Turns
 
 
 class Clock:
@@ -224,6 +224,21 @@ def test_a_burst_over_shards_may_wait_and_a_flood_may_not():
     assert accepted_by_eight((9, 0.0), (40, BURST / 2)) == [9, burst - 9]
     assert accepted_by_eight((9, 0.0), (40, 2 * BURST)) == [9, flood - 9]
     assert accepted_by_eight((7, 0.0), (40, 2 * BURST)) == [7, burst - 7]  # a place was free all the time
+
+
+@pytest.mark.parametrize(("pause", "is_flood"), [(FLOOD / 2, True), (2 * FLOOD, False)])
+def test_a_flood_lasts_until_nobody_was_refused_for_a_second(pause, is_flood):
+    """Though all that waited is answered, and the queue was empty for a while."""
+    clock = Clock()
+    pool = Pool(8, clock, waits=True)
+    asked(pool, clock, LONGEST, 60)
+    assert accepted(pool, clock, (40, 0.0)) == [25]
+    assert (accepted(pool, clock, (40, pause)) == [40]) is not is_flood
+
+
+def test_fewer_run_at_once_where_those_who_compute_share_the_cores():
+    apart, here = (Pool(waits=True, shares_cores=shares).places for shares in (False, True))
+    assert 4 <= here <= apart // 2
 
 
 def test_some_may_wait_in_a_flood_of_what_is_quick():

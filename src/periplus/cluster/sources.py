@@ -53,8 +53,12 @@ class ServedGenerations:
         token: str = "",
         patience: float = PATIENCE,
         clock: Callable[[], float] = time.monotonic,
+        *,
+        shares_cores: bool = False,
     ) -> None:
+        """``shares_cores`` where the servers run on this machine, too."""
         self.servers = servers
+        self.shares_cores = shares_cores
         self._store, self._ranks = stores.index, stores.ranks
         self._token = token
         self._patience, self._clock = patience, clock

@@ -61,6 +61,7 @@ def create_app(
     keys: KeyRing | None = None,
     *,
     waits: bool = False,
+    shares_cores: bool = False,
     log: AccessLog | None = None,
     breaker: MemoryBreaker | None = None,
     public: PublicAddress | None = None,
@@ -68,14 +69,15 @@ def create_app(
     """The search pages, the API and the console over ``backend``.
 
     Without an ``operator_key`` the console answers only to this machine itself; ``keys`` are those of programs.
-    ``waits`` where searches mostly wait for other processes; ``log`` is told of every request,
-    ``breaker`` asked before each search. ``public`` is the address that readers use, where it is not the setting's.
+    ``waits`` where searches mostly wait for other processes, which ``shares_cores`` where they run on this machine;
+    ``log`` is told of every request, ``breaker`` asked before each search. ``public`` is the address that readers use,
+    where it is not the setting's.
     """
     assets = Assets()
     serve = settings.serve
     proxies = Proxies(serve.trusted_proxies)
     connections = ClientConnections(serve.connections, serve.client_connections, proxies)
-    pool = Pool(waits=waits)
+    pool = Pool(waits=waits, shares_cores=shares_cores)
     metrics = Metrics(connections, backend.panels.shards, lambda: pool.refused, backend.figures, breaker)
     app = Application(routes=_routes(metrics, assets))
     answered: ASGIApp = Answered(Shortcuts(app.router))

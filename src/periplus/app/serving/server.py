@@ -127,6 +127,7 @@ def web_app(collection: Collection, *, is_first: bool = True, public: PublicAddr
         operator_key=keys.operator,
         keys=keys.programs,
         waits=collection.source is not None,
+        shares_cores=collection.source is not None and collection.source.shares_cores,
         log=_access_log(collection, is_first=is_first),
         breaker=breaker_of(collection.settings.serve.memory_limit, give_memory_back),
         public=public,

@@ -8,6 +8,7 @@ import socket
 import threading
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from msgspec import Struct
 
@@ -24,6 +25,7 @@ from periplus.cluster import (
     check_token,
 )
 from periplus.errors import NotFound, NotReady, UsageError
+from periplus.web import is_loopback
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -85,12 +87,19 @@ def over_shards(collection: Collection, plan: ShardPlan, say: Callable[[str], No
             orders = own = stack.enter_context(_own_processes(collection, plan.processes, say))
             plan = own.plan
         servers = stack.enter_context(Servers(_addresses(collection, plan)))
-        collection.source = ServedGenerations(collection.stores, servers, plan.token)
+        here = all(_is_here(url) for url in plan.urls)
+        collection.source = ServedGenerations(collection.stores, servers, plan.token, shares_cores=here)
         collection.shard_orders = orders
         try:
             yield plan
         finally:
             collection.source = collection.shard_orders = None
+
+
+def _is_here(url: str) -> bool:
+    """Whether a shard server runs on this machine; of those that are yet to be found nothing is known."""
+    host = urlsplit(url).hostname or ""
+    return host == "localhost" or (bool(host) and is_loopback(host))
 
 
 def _addresses(collection: Collection, plan: ShardPlan) -> Callable[[], Sequence[str]]:

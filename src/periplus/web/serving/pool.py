@@ -10,7 +10,8 @@ gets slower. What an operator asks for runs elsewhere (Starlette's pool) and can
 
 The queue is bounded by time: who would wait for longer than the answer may take is refused at once, and what is not
 begun in time is dropped. Over shards, a queue that stands tells a flood from a burst: of a burst, two searches' worth
-may wait, and of a flood half a search's. So what is accepted stays quick, however much is asked.
+may wait, and of a flood half a search's, until nobody was refused for a second. So what is accepted stays quick,
+however much is asked.
 """
 
 from __future__ import annotations
@@ -35,9 +36,11 @@ QUICK = 0.01  # seconds on the average, up to which a call is made at once
 LONGEST = 0.1  # seconds that one call counts for at most; those of which nothing is known yet count as such
 SHARE = 0.1  # of the last call in the average
 WAITERS = 8  # threads, at least, for calls that mostly wait for others; four a core
+SHARERS = 4  # the same where those others have the same cores; two a core
 LEAST_WAIT = 0.05  # seconds that a call may always wait
 LEAST_QUEUE = 4  # calls may always wait, whatever they take
 BURST = 0.1  # seconds for which a queue may stand before what is asked counts as a flood
+FLOOD = 1.0  # seconds without a refusal after which a flood is over: its queue falls short for moments all the while
 BURST_SHARE, FLOOD_SHARE = 2.0, 0.5  # of what a search takes, for which one may wait
 LONGEST_QUEUE = 1_000  # calls, whatever they take
 FAR_AHEAD = float("inf")  # a place is free
@@ -89,12 +92,21 @@ class Turns:
 
 class Pool:
     def __init__(
-        self, threads: int = 0, clock: Callable[[], float] = time.perf_counter, *, waits: bool = False
+        self,
+        threads: int = 0,
+        clock: Callable[[], float] = time.perf_counter,
+        *,
+        waits: bool = False,
+        shares_cores: bool = False,
     ) -> None:
-        """``waits`` where calls mostly wait for other processes: they always run in threads, and in many."""
+        """``waits`` where calls mostly wait for other processes: they always run in threads, and in many.
+
+        In fewer where those ``shares_cores`` with this one: more at once would only take turns there.
+        """
         cores = len(os.sched_getaffinity(0))
-        self._places = threads or (max(WAITERS, 4 * cores) if waits else min(MOST, cores + 1))
-        self._threads = ThreadPoolExecutor(self._places, thread_name_prefix="search")
+        others = max(SHARERS, 2 * cores) if shares_cores else max(WAITERS, 4 * cores)
+        self.places = threads or (others if waits else min(MOST, cores + 1))  # calls in threads at once
+        self._threads = ThreadPoolExecutor(self.places, thread_name_prefix="search")
         self._waits = waits
         self._clock = clock
         self._lock = threading.Lock()
@@ -103,6 +115,7 @@ class Pool:
         self._means: dict[str, float] = {}  # by kind of call, in seconds
         self._mean = 0.0  # of all calls
         self._stands_since = FAR_AHEAD  # since then all places have been taken
+        self._flood_ends = 0.0
         self.asked = 0  # calls that run or wait
         self.refused = 0  # since the start
 
@@ -111,7 +124,7 @@ class Pool:
 
     def expected_wait(self) -> float:
         """Seconds until the turn of one that comes now, by what calls took lately."""
-        at_once = self._places if self._waits else 1
+        at_once = self.places if self._waits else 1
         return max(0, self.asked - at_once) * self._mean / at_once
 
     async def run(
@@ -139,21 +152,21 @@ class Pool:
             self.asked -= 1
 
     def _admit(self, within: float) -> None:
-        wait = self.expected_wait()
-        bound = min(within, self._patience()) if self._waits else within
-        is_late = within and wait > bound and self.asked >= self._places + LEAST_QUEUE
+        wait, now = self.expected_wait(), self._clock()
+        bound = min(within, self._patience(now)) if self._waits else within
+        is_late = within and wait > bound and self.asked >= self.places + LEAST_QUEUE
         if is_late or self.asked >= LONGEST_QUEUE:
             self.refused += 1
+            self._flood_ends = now + FLOOD
             raise Overloaded("more is asked than can be answered in time; ask again in a moment", max(1.0, wait))
 
-    def _patience(self) -> float:
+    def _patience(self, now: float) -> float:
         """Seconds that a search over shards may wait now.
 
         In a flood the mean grows by the very searches that wait, so a bound by it alone lets the queue grow, too.
         """
-        now = self._clock()
-        self._stands_since = min(self._stands_since, now) if self.asked >= self._places else FAR_AHEAD
-        if now - self._stands_since > BURST:
+        self._stands_since = min(self._stands_since, now) if self.asked >= self.places else FAR_AHEAD
+        if now - self._stands_since > BURST or now < self._flood_ends:
             return FLOOD_SHARE * self._mean
         return max(LEAST_WAIT, BURST_SHARE * self._mean)
 
