@@ -14,6 +14,7 @@ BUILD = ROOT / "build" / "soak"
 LONGEST = 16_384  # bytes of an input
 PATIENCE = 20  # seconds for one input
 MEMORY = 2048  # MiB
+PORTION = 120  # seconds of one process: what atheris keeps of each input, some 2 KB, would be taken for the reader's own
 INSTRUMENTED = (
     "periplus.documents",
     "periplus.archive",
@@ -43,17 +44,26 @@ def fuzz(name: str, options: list[str]) -> None:
 
 def soak(names: list[str], seconds: int) -> int:
     """Every target for so many seconds; how many found something."""
-    found = 0
-    for name in names:
-        done = subprocess.run(
-            [sys.executable, "-m", "fuzz", name, f"-max_total_time={seconds}", "-verbosity=0"],
-            cwd=ROOT, check=False, capture_output=True, text=True,
-        )  # fmt: skip
-        print(f"{name}: {'nothing found' if not done.returncode else 'FINDING'}", flush=True)
-        if done.returncode:
-            found += 1
-            print((done.stdout + done.stderr)[-4000:], flush=True)
-    return found
+    findings = {name: finding for name in names if (finding := soaked(name, seconds))}
+    return len(findings)
+
+
+def soaked(name: str, seconds: int) -> str:
+    """What one target found; empty if nothing. Each process goes on with the corpus of the one before it."""
+    portions = [min(PORTION, seconds - begun) for begun in range(0, seconds, PORTION)]
+    finding = next(filter(None, (portion(name, each) for each in portions)), "")
+    print(f"{name}: {'FINDING' if finding else 'nothing found'}", flush=True)
+    if finding:
+        print(finding, flush=True)
+    return finding
+
+
+def portion(name: str, seconds: int) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "fuzz", name, f"-max_total_time={seconds}", "-verbosity=0"],
+        cwd=ROOT, check=False, capture_output=True, text=True,
+    )  # fmt: skip
+    return (done.stdout + done.stderr)[-4000:] or f"status {done.returncode}" if done.returncode else ""
 
 
 def main() -> int:
