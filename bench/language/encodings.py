@@ -1,7 +1,7 @@
 """``python -m bench.language.encodings``: sentences in encodings that nobody declares, read back.
 
-Single sentences of Slavic languages with Cyrillic letters, as ``bench.language.sentences`` finds them. A sentence counts
-for an encoding that has all of its signs, and is read right when every character comes back.
+Single sentences of Slavic languages with Cyrillic letters, as ``bench.language.sentences`` finds them. A sentence
+counts for an encoding that has all of its signs, and is read right when every character comes back.
 """
 
 from __future__ import annotations
