@@ -9,6 +9,7 @@ that was missing once is not asked again, so that an answer is that of the same 
 
 from __future__ import annotations
 
+from math import ceil, sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 SHARD_BITS = 48
 LOCAL = (1 << SHARD_BITS) - 1
-SPARE = 16  # candidates that a shard scores beyond one and a half times its share
+DEVIATIONS = 4  # of the number of best documents that chance gives a shard, which its first answer allows for
 FOREVER = float("inf")
 NOWHERE = -1  # the number of a document that a shard does not have
 
@@ -160,23 +161,43 @@ class Broker:
     @traced("search.rank")
     def top(self, asked: ShardQuery, k: int, scored: int) -> Hits:
         """The ``k`` best of all documents by the first pass, the first ``scored`` of them with their scores."""
-        several = self._count > 1
-        hits = _merged(self._tops(asked, k, _share(scored, self._count), several), k, several=several)
+        if self._count == 1:
+            return self._tops(asked, k, scored)[0]
+        hits = self._best(asked, k, scored)
         missing = np.flatnonzero(np.isnan(hits.scores[:scored]))
         if len(missing):
             hits.scores[missing] = self.scores(asked, hits.numbers[missing])
         return hits
 
-    def _tops(self, asked: ShardQuery, k: int, share: int, several: bool) -> list[tuple[int, Hits]]:
+    def _best(self, asked: ShardQuery, k: int, scored: int) -> Hits:
+        """The ``k`` best of several shards, as one index would order them.
+
+        The best documents are spread by chance, so each shard is asked for its part of them and a little more. Where
+        all that a shard gave is among the best, more of it may be: that one is asked for as many as all together.
+        """
+        share = _share(k, self._count)
+        parts = self._tops(asked, share, min(share, scored))
+        hits, exhausted = _merged(parts, k)
+        if not exhausted:
+            return hits
+        arguments = self._top_arguments(asked, k, min(share, scored))
+        again = self._some([Ask(place, "top", arguments) for place in exhausted])
+        return _merged(parts | dict(zip(exhausted, again, strict=True)), k)[0]
+
+    def _tops(self, asked: ShardQuery, k: int, scored: int) -> dict[int, Hits]:
         """The hits of every shard that answers, by its place."""
-        parts = self._all("top", asked, k, share, several)
-        return list(zip([place for place in range(self._count) if place not in self.missing], parts, strict=True))
+        parts = self._all("top", *self._top_arguments(asked, k, scored))
+        return dict(zip([place for place in range(self._count) if place not in self.missing], parts, strict=True))
+
+    def _top_arguments(self, asked: ShardQuery, k: int, scored: int) -> tuple[ShardQuery, int, int, bool]:
+        """Hits tell their order among those of other shards where there are any."""
+        return asked, k, scored, self._count > 1
 
     def hits_of(self, asked: ShardQuery, numbers: Numbers, worth: float) -> Hits:
         """Some documents as if the first pass had found them; those of the first shard first."""
         places = [place for place in range(self._count) if len(_rows(numbers, place))]
         parts = self._some([Ask(place, "hits_of", (asked, _own(place, numbers), worth)) for place in places])
-        return _hits(list(zip(places, parts, strict=True)), np.arange(len(numbers)), whole=True)
+        return _hits(dict(zip(places, parts, strict=True)), np.arange(len(numbers)), whole=True)
 
     def scores(self, asked: ShardQuery, numbers: Numbers, named: Numbers = NOBODY) -> Scores:
         """Scores of some documents."""
@@ -271,9 +292,9 @@ class Broker:
         return listed
 
 
-def _share(scored: int, shards: int) -> int:
-    """Candidates that each shard scores: mostly enough, so that few are left to be scored by another question."""
-    return scored if shards == 1 else min(scored, 3 * scored // (2 * shards) + SPARE if scored else 0)
+def _share(k: int, shards: int) -> int:
+    """Of the ``k`` best documents of all shards, as many as one of them hardly ever has more of."""
+    return min(k, ceil(k / shards + DEVIATIONS * sqrt(k / shards)))
 
 
 def _rows(numbers: Numbers, place: int) -> Numbers:
@@ -288,20 +309,23 @@ def _own(place: int, numbers: Numbers) -> Numbers:
     return own
 
 
-def _merged(parts: list[tuple[int, Hits]], k: int, *, several: bool) -> Hits:
-    """The ``k`` best of all shards, as one index would order them."""
-    if not several:
-        return parts[0][1]
-    orders = [part.order for _, part in parts if part.order is not None]
+def _merged(parts: dict[int, Hits], k: int) -> tuple[Hits, list[int]]:
+    """The ``k`` best of all shards, and the places of those shards that may have further ones of them."""
+    orders = [part.order for part in parts.values() if part.order is not None]
     by, keys = np.concatenate([one.by for one in orders]), np.concatenate([one.keys for one in orders])
     best = np.lexsort((keys, -by))[:k]
-    return _hits(parts, best, whole=all(part.whole for _, part in parts) and len(by) <= k)
+    ends = np.cumsum([len(one.keys) for one in orders]) - 1
+    last_is_best = np.isin(ends, best).tolist()
+    exhausted = [
+        place for (place, part), last in zip(parts.items(), last_is_best, strict=True) if last and not part.whole
+    ]
+    return _hits(parts, best, whole=all(part.whole for part in parts.values()) and len(by) <= k), exhausted
 
 
-def _hits(parts: list[tuple[int, Hits]], best: Numbers, *, whole: bool) -> Hits:
+def _hits(parts: dict[int, Hits], best: Numbers, *, whole: bool) -> Hits:
     """Some hits of all shards, by the numbers of the collection."""
-    several = [part for _, part in parts]
-    shards = np.repeat([place for place, _ in parts], [len(part.numbers) for part in several])
+    several = list(parts.values())
+    shards = np.repeat(list(parts), [len(part.numbers) for part in several])
     numbers = _column(several, "numbers") | (shards << SHARD_BITS)
     return Hits(
         numbers[best],
