@@ -13,7 +13,7 @@ import pytest
 from cluster_samples import Process, build, is_ready, made_up, until
 
 from periplus import Collection
-from periplus.app.serving.shards import NICENESS, serve_shard
+from periplus.app.serving.shards import NICENESS, own_cores, serve_shard
 from periplus.cluster.registry import DRAIN, FORGOTTEN_AFTER, GOOD_FOR, REPORT_EVERY, Registry
 from periplus.cluster.server import ShardServer
 from periplus.cluster.sources import FolderShards
@@ -292,4 +292,20 @@ def test_processes_of_a_broker_let_it_go_first(folder):
         tasks = Path(f"/proc/{number}/task").glob("*/children")
         children = [child for task in tasks for child in task.read_text().split()]
         own = os.getpriority(os.PRIO_PROCESS, number)
-        assert [os.getpriority(os.PRIO_PROCESS, int(child)) - own for child in children].count(NICENESS) == 2
+        shards = [int(child) for child in children if os.getpriority(os.PRIO_PROCESS, int(child)) - own == NICENESS]
+        assert len(shards) == 2
+        wanted = sorted(sorted(own_cores(place, 2)) for place in range(2))
+        wait_for(lambda: sorted(sorted(os.sched_getaffinity(shard)) for shard in shards) == wanted)
+
+
+@pytest.mark.parametrize(("cores", "processes"), [(1, 1), (2, 2), (8, 3), (5, 5)])
+def test_shard_processes_part_the_cores(monkeypatch, cores, processes):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(10, 10 + cores)))
+    parts = [own_cores(place, processes) for place in range(processes)]
+    assert all(parts)
+    assert sorted(core for part in parts for core in part) == list(range(10, 10 + cores))
+
+
+def test_more_shard_processes_than_cores_share_all_of_them(monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {4, 7})
+    assert [own_cores(place, 3) for place in range(3)] == [{4, 7}] * 3

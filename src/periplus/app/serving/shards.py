@@ -156,6 +156,7 @@ def serve_shards(
     from periplus.app.collection import Collection
 
     os.nice(NICENESS)
+    os.sched_setaffinity(0, own_cores(place, processes))
     with Collection(folder, flags=flags) as collection:
         source = FolderShards(collection.stores)
 
@@ -165,6 +166,18 @@ def serve_shards(
         with ShardServer(numbers, source, token=token, listener=listener, taken_up=settle) as server:
             stopping.wait()
             server.drain(0.0)  # without notice: its broker ends, too, or told it to
+
+
+def own_cores(place: int, processes: int) -> set[int]:
+    """The part of the cores that one of several shard processes has; all, where there are fewer cores than processes.
+
+    All of them are asked at the same moment, by one broker, and the system likes to wake whom it wakes on its own core:
+    two of them then take turns there while another core rests.
+    """
+    cores = sorted(os.sched_getaffinity(0))
+    if processes > len(cores):
+        return set(cores)
+    return set(cores[place * len(cores) // processes : (place + 1) * len(cores) // processes])
 
 
 def serve_shard(
