@@ -1,4 +1,7 @@
-"""``python -m fuzz NAME [libFuzzer options or files]``; without a name all targets in turn, each in its own process."""
+"""``python -m fuzz NAME [libFuzzer options or files]``; without a name all targets in turn, each in its own process.
+
+``python -m fuzz --keep NAME …`` puts what was learned into ``fuzz/corpus`` (see ``corpus.py``).
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,8 @@ import sys
 from pathlib import Path
 
 import atheris
+
+from fuzz import corpus
 
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = ROOT / "build" / "soak"
@@ -33,15 +38,19 @@ def fuzz(name: str, options: list[str]) -> None:
     with atheris.instrument_imports(include=[*INSTRUMENTED, "pypdf"]):
         from fuzz import strangers, targets
     source = strangers if name in strangers.NAMES else targets
-    place = BUILD / name
-    corpus = place / "corpus"
-    corpus.mkdir(parents=True, exist_ok=True)
-    (corpus / "seed").write_bytes(source.seed(name))
+    place, learned = BUILD / name, learned_by(name)
+    learned.mkdir(parents=True, exist_ok=True)
+    corpus.lay_out([source.seed(name), *corpus.kept(name)], learned)
     if not any(Path(option).is_file() for option in options):
-        options = [*options, str(corpus)]
+        options = [*options, str(learned)]
     limits = [f"-max_len={LONGEST}", f"-timeout={PATIENCE}", f"-rss_limit_mb={MEMORY}", f"-artifact_prefix={place}/"]
     atheris.Setup([sys.argv[0], *limits, *options], lambda data: source.check(name, data))
     atheris.Fuzz()
+
+
+def learned_by(name: str) -> Path:
+    """Where the inputs are that the runs of a target learned from."""
+    return BUILD / name / "corpus"
 
 
 def soak(names: list[str], seconds: int) -> int:
@@ -69,6 +78,10 @@ def portion(name: str, seconds: int) -> str:
 
 
 def main() -> int:
+    if sys.argv[1:2] == ["--keep"]:
+        for name in sys.argv[2:]:
+            print(f"{name}: {corpus.keep(name, learned_by(name))} inputs")
+        return 0
     if len(sys.argv) > 1:
         fuzz(sys.argv[1], sys.argv[2:])
         return 0

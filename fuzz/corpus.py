@@ -1,0 +1,47 @@
+"""Inputs from which earlier runs learned, kept beside the code: one archive for each target.
+
+A run begins with them instead of a single seed, and the tests give each of them to its target without a fuzzer.
+``python -m fuzz --keep NAME`` keeps what the runs on this machine have learned.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+FOLDER = Path(__file__).parent / "corpus"
+EPOCH = (1980, 1, 1, 0, 0, 0)  # the same bytes from the same inputs
+
+
+def kept(name: str) -> list[bytes]:
+    """The inputs of a target; none where none were kept."""
+    path = FOLDER / f"{name}.zip"
+    if not path.exists():
+        return []
+    with zipfile.ZipFile(path) as archive:
+        return [archive.read(one) for one in archive.namelist()]
+
+
+def lay_out(inputs: Iterable[bytes], folder: Path) -> None:
+    """Inputs as files that a fuzzer reads."""
+    for data in inputs:
+        (folder / _name(data)).write_bytes(data)
+
+
+def keep(name: str, folder: Path) -> int:
+    """All inputs of a folder in place of those that were kept; how many."""
+    inputs = {_name(data): data for data in (path.read_bytes() for path in folder.iterdir())}
+    FOLDER.mkdir(exist_ok=True)
+    with zipfile.ZipFile(FOLDER / f"{name}.zip", "w") as archive:
+        for key, data in sorted(inputs.items()):
+            archive.writestr(zipfile.ZipInfo(key, EPOCH), data, zipfile.ZIP_DEFLATED)
+    return len(inputs)
+
+
+def _name(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:16]
