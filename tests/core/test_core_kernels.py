@@ -6,31 +6,29 @@ import os
 import threading
 import time
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from periplus.core.compiler import (
     BYTES,
     F64,
-    FAILED,
     I64,
     M_F64,
     M_I64,
-    M_I64_2,
     R_I64,
     R_U8,
     Kernel,
     bare_helper,
     bare_kernel,
-    call_kernel,
     helper,
     kept,
     kernel,
     signature,
 )
-from periplus.core.layout.kinds import Fraction, ReadI64, WriteF64
+from periplus.core.layout.kinds import Fraction, ReadI64
 from periplus.core.machine.bits import published
 
 
@@ -42,7 +40,7 @@ def total(numbers, count, out):
     return found * 2
 
 
-TOTAL = signature(I64, R_I64, I64, M_I64_2)
+TOTAL = signature(I64, R_I64, I64, "Array(int64, 2, 'C')")
 
 
 @pytest.fixture(autouse=True)
@@ -113,7 +111,7 @@ def _refused(path: Path, *_: object) -> None:
 def test_a_lock_that_cannot_be_had_keeps_nobody_from_compiling(folder: Path) -> None:
     with kept.exclusive(folder / "missing" / "one.kernel"):
         pass
-    kept.write(folder / "missing" / "one.kernel", kept.Code("symbol", "entry", b"", b""))
+    kept.write(folder / "missing" / "one.kernel", kept.Code("entry", b"", b""))
     assert not (folder / "missing").exists()
 
 
@@ -174,23 +172,6 @@ def test_a_kernel_that_fails_says_so() -> None:
         call(7, 0, b"x")
 
 
-def called(address, one, other):
-    return call_kernel(address, (one, other, one))
-
-
-def divides(one, other, third):
-    return one // other + third
-
-
-def test_kernels_call_one_another_by_address() -> None:
-    address = fresh(divides, signature(I64, I64, I64, I64)).address
-    call = fresh(called, signature(I64, I64, I64, I64))
-    assert call(address, 7, 2) == 10
-    with pytest.raises(IndexError):
-        call(address, 7, 0)
-    assert FAILED < -(1 << 61)
-
-
 def waited(address, most):
     rounds = 0
     while published(address) == 0 and rounds < most:
@@ -214,6 +195,9 @@ def test_a_kernel_runs_without_the_interpreters_lock() -> None:
 class Pair(NamedTuple):
     numbers: ReadI64
     factor: Fraction
+
+
+WriteF64 = Annotated[NDArray[np.float64], M_F64]
 
 
 class Result(NamedTuple):

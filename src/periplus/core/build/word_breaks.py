@@ -14,7 +14,6 @@ from periplus.core.compiler import bare_helper
 from periplus.core.layout.letter_classes import DIGIT, UNSPACED, WITH_LETTER, WORD
 
 LAST_ASCII = 127
-APOSTROPHE = 0x2019
 AMPERSAND, STAR, PLUS, LESS = 38, 42, 43, 60
 
 

@@ -2,11 +2,10 @@
 
 from periplus.core.compiler.calling import address_of
 from periplus.core.compiler.helpers import bare_helper, helper, inlined, intrinsic
-from periplus.core.compiler.intrinsics import call_kernel
 from periplus.core.compiler.kept import folder as kernel_folder
 from periplus.core.compiler.kernels import KERNELS, Kernel, bare_kernel, kernel
-from periplus.core.compiler.late import arrayobj, cgutils, ir, types
-from periplus.core.compiler.signatures import FAILED, signature
+from periplus.core.compiler.late import arrayobj, ir, types
+from periplus.core.compiler.signatures import signature
 from periplus.core.compiler.warming import all_are_kept, cold, every_kernel, keep_all, keep_one, ready_note
 from periplus.core.layout.kinds import (
     BYTES,
@@ -14,7 +13,6 @@ from periplus.core.layout.kinds import (
     I64,
     M_F64,
     M_I64,
-    M_I64_2,
     M_U8,
     M_U16,
     M_U32,
@@ -30,12 +28,10 @@ from periplus.core.layout.kinds import (
 __all__ = [
     "BYTES",
     "F64",
-    "FAILED",
     "I64",
     "KERNELS",
     "M_F64",
     "M_I64",
-    "M_I64_2",
     "M_U8",
     "M_U16",
     "M_U32",
@@ -52,8 +48,6 @@ __all__ = [
     "arrayobj",
     "bare_helper",
     "bare_kernel",
-    "call_kernel",
-    "cgutils",
     "cold",
     "every_kernel",
     "helper",

@@ -124,7 +124,7 @@ def compiled(name: str, function: Callable[..., Any], signature: Signature, opti
     _check(name, [one.name for one in module.functions if one.is_declaration])
     module.verify()
     code: bytes = machine().emit_object(module)
-    return Code(symbol, entry, code, hashlib.sha256(code).digest())
+    return Code(entry, code, hashlib.sha256(code).digest())
 
 
 def _types_of(signature: Signature) -> Any:

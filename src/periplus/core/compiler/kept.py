@@ -34,7 +34,7 @@ COPIES_KEPT: Final = 4  # folders, and files of a kernel
 STILL_IN_USE: Final = 24 * 3600.0  # seconds since a process last used one
 TEMPORARY_PREFIX: Final = ".partial-"
 _OWN = __name__.rpartition(".")[0]  # this package
-_MAKING = ("compiling.py", "helpers.py", "intrinsics.py", "late.py", "signatures.py", "target.py", "../layout/kinds.py")
+_MAKING = ("compiling.py", "helpers.py", "late.py", "signatures.py", "target.py", "../layout/kinds.py")
 _IMPORT = re.compile(rb"^from ([\w.]+) import (?:\(([^)]*)\)|(.*))$", re.MULTILINE)
 _NAME = re.compile(rb"\w+")
 
@@ -42,7 +42,6 @@ _NAME = re.compile(rb"\w+")
 class Code(msgspec.Struct, frozen=True):
     """A kernel as it is kept."""
 
-    symbol: str  # by numba's convention
     entry: str  # which takes a block (``calling``)
     machine_code: bytes
     digest: bytes  # of the machine code: LLVM does not survive a file that is not whole

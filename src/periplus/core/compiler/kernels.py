@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from periplus.core.compiler import kept
 from periplus.core.compiler.calling import caller
-from periplus.core.compiler.loading import Loaded, loaded
+from periplus.core.compiler.loading import loaded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from periplus.core.compiler.calling import Entry
     from periplus.core.compiler.kept import Code
     from periplus.core.compiler.signatures import Signature
 
@@ -44,12 +45,7 @@ class Kernel:
     @cached_property
     def entry(self) -> Callable[..., int]:
         """The kernel as a function, for who calls it often."""
-        return caller(self.name, self._signature, self._loaded.entry)
-
-    @property
-    def address(self) -> int:
-        """Where its machine code begins, for kernels that call it instead of being compiled with it."""
-        return self._loaded.address
+        return caller(self.name, self._signature, self._loaded)
 
     @property
     def is_kept(self) -> bool:
@@ -66,7 +62,7 @@ class Kernel:
             self.load()
 
     @cached_property
-    def _loaded(self) -> Loaded:
+    def _loaded(self) -> Entry:
         with _compiling:
             present = vars(self).get("_loaded")  # another thread was quicker
             return present or loaded(self._kept() or self._compiled())

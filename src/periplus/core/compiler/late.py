@@ -16,5 +16,4 @@ class LateModule:
 
 ir: Any = LateModule("llvmlite.ir")
 types: Any = LateModule("numba.core.types")
-cgutils: Any = LateModule("numba.core.cgutils")
 arrayobj: Any = LateModule("numba.np.arrayobj")

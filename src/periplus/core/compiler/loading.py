@@ -6,24 +6,18 @@ import ctypes
 import threading
 from contextlib import suppress
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from periplus.core.compiler.target import machine
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from periplus.core.compiler.calling import Entry
     from periplus.core.compiler.kept import Code
 
 _loading = threading.Lock()
 
 
-class Loaded(NamedTuple):
-    entry: Callable[[Any], int]  # takes a block (``calling``)
-    address: int  # of the kernel itself, for kernels that call it (``intrinsics.call_kernel``)
-
-
-def loaded(code: Code) -> Loaded:
+def loaded(code: Code) -> Entry:
     """What was kept, ready to run; whoever calls has seen to it that it is whole."""
     from llvmlite import binding
 
@@ -31,8 +25,9 @@ def loaded(code: Code) -> Loaded:
         engine = _engine()
         engine.add_object_file(binding.ObjectFileRef.from_data(code.machine_code))
         engine.finalize_object()
-        entry, address = map(engine.get_function_address, (code.entry, code.symbol))
-    return Loaded(_prototype()(entry), address)
+        address = engine.get_function_address(code.entry)
+    entry: Entry = _prototype()(address)
+    return entry
 
 
 @cache

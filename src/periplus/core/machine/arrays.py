@@ -44,11 +44,6 @@ def u8(table: Any, row: Any, column: Any) -> Any:
 
 
 @inlined
-def u16(table: Any, row: Any, column: Any) -> Any:
-    return at_u16(table[row * ROW + column], table[row * ROW + column + 1])
-
-
-@inlined
 def u32(table: Any, row: Any, column: Any) -> Any:
     return at_u32(table[row * ROW + column], table[row * ROW + column + 1])
 

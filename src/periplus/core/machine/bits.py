@@ -16,9 +16,7 @@ LANES = 64
 FEWER_LANES = 16  # of 32 bits each
 WORDS = 4  # of bits, for the documents of a window
 _BYTES = ir.VectorType(ir.IntType(8), LANES)
-_NUMBERS = ir.VectorType(ir.IntType(32), FEWER_LANES)
-_MORE_NUMBERS = ir.VectorType(ir.IntType(32), LANES)
-_WORDS = ir.VectorType(ir.IntType(64), 8)
+_NUMBERS = ir.VectorType(ir.IntType(32), LANES)
 
 
 def loaded(builder: Any, address: Any, kind: Any) -> Any:
@@ -52,24 +50,12 @@ def _compared(relation: str) -> Any:
 
 
 @intrinsic
-def _equal_numbers(typing_context: Any, address: Any, number: Any) -> Any:
-    """One bit for each of 16 numbers of 32 bits, set where it is the one asked for."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        every = spread(builder, arguments[1], _NUMBERS)
-        bits = builder.icmp_unsigned("==", loaded(builder, arguments[0], _NUMBERS), every)
-        return builder.zext(builder.bitcast(bits, ir.IntType(FEWER_LANES)), ir.IntType(64))
-
-    return types.uint64(types.int64, types.uint32), generate
-
-
-@intrinsic
 def _larger_or_equal_numbers(typing_context: Any, address: Any, number: Any) -> Any:
     """One bit for each of 64 numbers of 32 bits with a sign, set where it is not below the one given."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        every = spread(builder, arguments[1], _MORE_NUMBERS)
-        bits = builder.icmp_signed(">=", loaded(builder, arguments[0], _MORE_NUMBERS), every)
+        every = spread(builder, arguments[1], _NUMBERS)
+        bits = builder.icmp_signed(">=", loaded(builder, arguments[0], _NUMBERS), every)
         return builder.bitcast(bits, ir.IntType(64))
 
     return types.uint64(types.int64, types.int32), generate
@@ -81,10 +67,10 @@ def _near_sets(typing_context: Any, address: Any, given: Any, most: Any) -> Any:
     and at most as many of that one not in it."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        kind, name = ir.FunctionType(_MORE_NUMBERS, [_MORE_NUMBERS]), f"llvm.ctpop.v{LANES}i32"
+        kind, name = ir.FunctionType(_NUMBERS, [_NUMBERS]), f"llvm.ctpop.v{LANES}i32"
         count = builder.module.globals.get(name) or ir.Function(builder.module, kind, name)
-        sets = loaded(builder, arguments[0], _MORE_NUMBERS)
-        given, limit = (spread(builder, value, _MORE_NUMBERS) for value in arguments[1:])
+        sets = loaded(builder, arguments[0], _NUMBERS)
+        given, limit = (spread(builder, value, _NUMBERS) for value in arguments[1:])
         both = builder.and_(sets, given)
         alone = [builder.call(count, [builder.xor(both, one)]) for one in (sets, given)]
         near = [builder.icmp_unsigned("<=", members, limit) for members in alone]
@@ -93,21 +79,7 @@ def _near_sets(typing_context: Any, address: Any, given: Any, most: Any) -> Any:
     return types.uint64(types.int64, types.uint32, types.uint32), generate
 
 
-@intrinsic
-def _common_words(typing_context: Any, one: Any, other: Any, to: Any) -> Any:
-    """Write what two lines of 64 bytes have in common to a third; a bit for each of its 8 words that is not zero."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        both = builder.and_(loaded(builder, arguments[0], _WORDS), loaded(builder, arguments[1], _WORDS))
-        builder.store(both, builder.inttoptr(arguments[2], _WORDS.as_pointer()), align=8)
-        some = builder.icmp_unsigned("!=", both, ir.Constant(_WORDS, [0] * _WORDS.count))
-        return builder.zext(builder.bitcast(some, ir.IntType(8)), ir.IntType(64))
-
-    return types.int64(types.int64, types.int64, types.int64), generate
-
-
 equal_bytes: Any = _compared("==")
-smaller_bytes: Any = _compared("<")
 larger_or_equal_bytes: Any = _compared(">=")
 
 
@@ -177,11 +149,9 @@ publish: Any = _publish
 published: Any = _published
 number_at: Any = _number_at
 word_at: Any = _word_at
-common_words: Any = _common_words
 near_sets: Any = _near_sets
 ones_of: Any = _ones_of
 lowest_of: Any = _lowest_of
-equal_numbers: Any = _equal_numbers
 larger_or_equal_numbers: Any = _larger_or_equal_numbers
 
 

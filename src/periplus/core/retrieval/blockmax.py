@@ -172,7 +172,7 @@ def _by_bits(query: Any, lists: Any) -> Any:
 
 
 @bare_helper
-def _look_ahead(query: Any, lists: Any, blocks: Any, at: Any, end: Any, threshold: Any, by_bits: Any) -> Any:
+def _look_ahead(lists: Any, blocks: Any, at: Any, end: Any, threshold: Any, by_bits: Any) -> Any:
     """Ask for what the next windows need, so that the waits for memory overlap."""
     for step in range(at, end):
         wide = np.int64(blocks.todo[step])
@@ -198,7 +198,7 @@ def _next_phase(query: Any, blocks: Any, best: Any) -> Any:
         query[TODO] = most_promising(blocks.bounds, blocks.todo[: min(FIRST_WINDOWS, len(blocks.todo))])
     elif query[PHASE] == 2:
         least = max(np.int64(1), best.state[FLOOR] if query[COUNTED] == 0 else np.int64(0))
-        query[TODO] = by_bound(blocks.bounds, least, falling=True, chosen=blocks.todo, spare=blocks.spare)
+        query[TODO] = by_bound(blocks.bounds, least, chosen=blocks.todo, spare=blocks.spare)
     return query[PHASE] < 3
 
 
@@ -210,7 +210,7 @@ def _visit_all(table: Any, query: Any, lists: Any, blocks: Any, desk: Any, best:
         while query[AT] < query[TODO]:
             at, threshold = query[AT], best.state[FLOOR] if query[BY_DATE] == 0 else np.int64(0)
             if at % AHEAD == 0:
-                _look_ahead(query, lists, blocks, at, min(at + AHEAD, query[TODO]), threshold, by_bits)
+                _look_ahead(lists, blocks, at, min(at + AHEAD, query[TODO]), threshold, by_bits)
             query[AT] += 1
             wide = np.int64(blocks.todo[at])
             bound = np.int64(blocks.bounds[wide])

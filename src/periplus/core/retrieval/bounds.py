@@ -98,13 +98,13 @@ def most_promising(bound: Any, chosen: Any) -> Any:
 
 
 @bare_helper
-def by_bound(bound: Any, floor: Any, falling: Any, chosen: Any, spare: Any) -> Any:
-    """The windows that reach the floor, by falling bound (roughly) or as they come; how many."""
+def by_bound(bound: Any, floor: Any, chosen: Any, spare: Any) -> Any:
+    """The windows that reach the floor, by falling bound (roughly); how many."""
     count = 0
     for window in range(len(bound)):
         chosen[np.uint64(count)] = window
         count += bound[window] >= floor
-    if not falling or count < 2:
+    if count < 2:
         return count
     largest = np.int32(0)
     for window in range(len(bound)):

@@ -140,12 +140,6 @@ def impact_in(place: Any, impact: Any, low: Any, high: Any, wanted: Any) -> Any:
 
 
 @bare_helper
-def lookup(place: Any, impact: Any, low: Any, high: Any, wanted: Any) -> Any:
-    """The impact of a document in the postings [low, high) of a window, which are some; 0 when it is not there."""
-    return impact_in(place, impact, chunk_of(place, low, high, wanted), high, wanted)
-
-
-@bare_helper
 def probe(
     place: Any,
     impact: Any,
