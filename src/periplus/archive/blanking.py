@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from periplus.archive import record, thinned
-from periplus.archive.writer import SUFFIX, failure, sync_folder
+from periplus.archive.writer import SUFFIX, failure
 from periplus.errors import Corrupt, OverBudget, StorageError
 from periplus.records import ArchiveLocation
+from periplus.storage import sync
 from periplus.storage.sealing import sealed, unsealed
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def blank(folder: Path | str, places: Iterable[ArchiveLocation]) -> int:
             file.write(sealed(planned))
             os.fsync(file.fileno())
         temporary.replace(folder / PLAN)
-        sync_folder(folder)
+        sync(folder)
         _carry_out(folder, planned)
         return len(planned)
     except OSError as error:
@@ -84,7 +85,7 @@ def _carry_out(folder: Path, planned: Sequence[ArchiveLocation]) -> None:
     for name in sorted({place.file for place in planned}):
         overwrite(folder / name, [place for place in planned if place.file == name])
     (folder / PLAN).unlink(missing_ok=True)
-    sync_folder(folder)
+    sync(folder)
 
 
 def is_blank(found: record.Record) -> bool:

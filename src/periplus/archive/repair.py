@@ -17,8 +17,9 @@ from msgspec import Struct
 
 from periplus.archive import blanking
 from periplus.archive.tails import ends_whole, whole_bytes
-from periplus.archive.writer import SUFFIX, begun_at, failure, marker_of, sync_folder
+from periplus.archive.writer import SUFFIX, begun_at, failure, marker_of
 from periplus.errors import StorageError
+from periplus.storage import sync
 
 if TYPE_CHECKING:
     from typing import BinaryIO
@@ -43,7 +44,7 @@ def repair(folder: Path | str) -> list[Repair]:
     blanking.finish(folder)  # before anything is judged: a record half overwritten would look like a torn tail
     found = [repair_file(path) for path in sorted(folder.glob(f"*{SUFFIX}"))]
     if any(found):
-        sync_folder(folder)
+        sync(folder)
     return [item for item in found if item is not None]
 
 

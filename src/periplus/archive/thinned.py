@@ -19,9 +19,9 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from periplus.archive import member, record
-from periplus.archive.writer import SOFTWARE, failure, information, sync_folder
+from periplus.archive.writer import SOFTWARE, failure, information
 from periplus.errors import Corrupt, PeriplusError
-from periplus.storage import TEMPORARY_PREFIX
+from periplus.storage import TEMPORARY_PREFIX, sync
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -126,7 +126,7 @@ def thin(path: Path, file: BinaryIO, kept: Sequence[KeptRecord]) -> int:
             target.flush()
             os.fsync(target.fileno())
             temporary.replace(path)
-        sync_folder(path.parent)
+        sync(path.parent)
     except OSError as error:
         raise failure(path, error) from error
     finally:

@@ -23,6 +23,7 @@ from periplus.archive import http, member, record
 from periplus.archive.tails import ends_whole
 from periplus.errors import StorageError, StorageFull
 from periplus.records import ArchiveLocation
+from periplus.storage import sync
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -127,7 +128,7 @@ class ArchiveWriter:
             if self._safe.get(name, 0) >= end:
                 return
             try:
-                _sync_file(path)
+                sync(path)  # by a descriptor of its own: ours may be closed meanwhile, by another thread
             except OSError as error:
                 self._given_up.add(name)
                 raise failure(path, error) from error
@@ -186,7 +187,7 @@ class ArchiveWriter:
             self._folder.mkdir(parents=True, exist_ok=True)
             if not self._continue():
                 self._create()
-            sync_folder(self._folder)
+            sync(self._folder)
         except OSError as error:
             self._abandon()
             raise failure(self._folder, error) from error
@@ -316,24 +317,6 @@ def _is_free(descriptor: int) -> bool:
     except BlockingIOError:
         return False
     return os.fstat(descriptor).st_nlink > 0
-
-
-def sync_folder(folder: Path) -> None:
-    """Makes the names in ``folder`` survive a crash."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _sync_file(path: Path) -> None:
-    """By a descriptor of its own: that of the writer may be closed meanwhile, by another thread."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def failure(path: Path, error: OSError) -> StorageError:

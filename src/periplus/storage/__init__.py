@@ -6,7 +6,7 @@ from periplus.storage.copying import copy_tables, tables
 from periplus.storage.database import Database, Transaction
 from periplus.storage.depot import NOTES, Depot, Stored, digest_of
 from periplus.storage.events import write_event
-from periplus.storage.files import TEMPORARY_PREFIX, LocalFiles, disk_errors, make_private_folder, reserve
+from periplus.storage.files import TEMPORARY_PREFIX, LocalFiles, disk_errors, make_private_folder, reserve, sync
 from periplus.storage.kept_leases import KeptLease, kept_lease
 from periplus.storage.leases import Lease, Leases, database_time, steady
 from periplus.storage.locks import awaited_lock, folder_lock, holder_of
@@ -73,6 +73,7 @@ __all__ = [
     "schema_version",
     "sealed",
     "steady",
+    "sync",
     "tables",
     "take_over",
     "unsealed",

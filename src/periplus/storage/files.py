@@ -66,10 +66,10 @@ class LocalFiles:
             with _held(temporary):
                 yield temporary
                 if durable:
-                    _flush(temporary)
+                    sync(temporary)
                 (_place if new else Path.replace)(temporary, path)
                 if durable:
-                    _flush(path.parent)
+                    sync(path.parent)
 
     def read(self, name: str) -> bytes:
         path = self.path(name)
@@ -96,7 +96,7 @@ class LocalFiles:
         path = self.path(name)
         with disk_errors(path):
             path.unlink()
-            _flush(path.parent)
+            sync(path.parent)
 
     def sweep(self) -> list[str]:
         """Remove temporary files whose writers have died; their names."""
@@ -113,7 +113,7 @@ class LocalFiles:
             return
         self._make_folder(folder.parent)
         folder.mkdir(exist_ok=True)
-        _flush(folder.parent)
+        sync(folder.parent)
 
 
 def make_private_folder(folder: Path) -> None:
@@ -176,7 +176,8 @@ def _place(temporary: Path, path: Path) -> None:
         ) from error
 
 
-def _flush(path: Path) -> None:
+def sync(path: Path) -> None:
+    """Make what a file holds, or the names in a folder, survive a crash."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

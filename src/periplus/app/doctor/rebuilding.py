@@ -7,7 +7,6 @@ way an interrupted repair is begun again, and nobody writes to a state that is h
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Final
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from periplus.app.state import IDENTITY, STATE_FILE, UNFINISHED, identity_of, misfit
 from periplus.crawl.leading.rebuilding import Rebuilt, rebuild
 from periplus.errors import PeriplusError, StateLost
-from periplus.storage import Blocklist, Database, write_event
+from periplus.storage import Blocklist, Database, sync, write_event
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -63,7 +62,7 @@ def _in_file(collection: Collection, progress: Progress | None) -> list[str]:
         database.checkpoint()
     kept = _set_aside(old)
     new.replace(old)
-    _flush(folder)
+    sync(folder)
     said = _said(done, taken)
     return [*said, f"the old file is kept as {kept.name}"] if kept else said
 
@@ -79,7 +78,7 @@ def _set_aside(old: Path) -> Path | None:
         path = old.with_name(old.name + side)
         if path.exists():
             path.rename(_kept(old, number, side))
-    _flush(old.parent)
+    sync(old.parent)
     return _kept(old, number, "")
 
 
@@ -142,14 +141,6 @@ def _columns(source: sqlite3.Connection, table: str, database: Database) -> list
     with database.read() as tx:
         ours = {row[1] for row in tx.rows(f"PRAGMA table_info({table})")}
     return [name for name in theirs if name in ours]
-
-
-def _flush(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 # PostgreSQL

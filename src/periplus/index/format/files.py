@@ -27,6 +27,7 @@ from msgspec import Struct
 from xxhash import xxh3_64, xxh3_64_intdigest
 
 from periplus.errors import INDEX_PART, Corrupt, Incompatible, Missing, StorageError, StorageFull, Truncated
+from periplus.storage import sync
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -270,15 +271,7 @@ def write_atomically(path: Path, data: bytes) -> None:
         file.flush()
         os.fsync(file.fileno())
     temporary.replace(path)
-    sync_folder(path.parent)
-
-
-def sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    sync(path.parent)
 
 
 @contextmanager

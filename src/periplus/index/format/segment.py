@@ -27,13 +27,13 @@ from periplus.index.format.files import (
     ArrayFile,
     ArrayFileWriter,
     read_whole,
-    sync_folder,
     write_atomically,
 )
 from periplus.index.format.norms import Epoch, field_factors
 from periplus.index.format.positions import Positions, PositionsWriter
 from periplus.index.format.postings import Postings, PostingsWriter
 from periplus.index.format.texts import Texts, TextsWriter
+from periplus.storage import sync
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -102,7 +102,7 @@ class SegmentWriter:
         header = SegmentHeader(self._documents, self._terms, postings, self._epoch.number, lengths, seals=seals)
         write_atomically(self._temporary / HEADER, _sealed(header))
         self._temporary.rename(self._folder)
-        sync_folder(self._folder.parent)
+        sync(self._folder.parent)
         return header
 
     def abort(self) -> None:

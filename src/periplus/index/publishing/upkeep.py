@@ -16,12 +16,12 @@ from msgspec import Struct
 from periplus.errors import StorageBusy
 from periplus.index.building.sharding import shards_of
 from periplus.index.format.fields import FIELDS
-from periplus.index.format.files import sync_folder
 from periplus.index.format.norms import Epoch
 from periplus.index.format.postings import MAX_DOCUMENTS
 from periplus.index.merging.merged_order import Source
 from periplus.index.merging.merging import merge, merges_due
 from periplus.index.publishing.writing import SegmentPart, WritingSession
+from periplus.storage import sync
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -187,7 +187,7 @@ class Upkeep:
     def _moved(self, one: Merged, now: dict[str, SegmentPart]) -> SegmentPart:
         """A new segment at its final place, with deletes and priors of its sources as they are now."""
         one.folder.rename(self._generations.segments / one.folder.name)
-        sync_folder(self._generations.segments)
+        sync(self._generations.segments)
         part = SegmentPart(self._open_segment(one.folder.name), one.shard)
         _carry_over(part, [now.get(name) for name in one.names], one.order)
         return part

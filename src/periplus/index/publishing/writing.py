@@ -31,7 +31,7 @@ from periplus.index.building.segment_tasks import (
     tell_epoch,
 )
 from periplus.index.format.fields import FIELDS
-from periplus.index.format.files import storage_errors, sync_folder
+from periplus.index.format.files import storage_errors
 from periplus.index.format.manifest import Manifest, SegmentEntry
 from periplus.index.format.norms import Epoch
 from periplus.index.format.overlays import quantized_prior, read_live, read_prior, write_live, write_prior
@@ -39,7 +39,7 @@ from periplus.index.format.postings import MAX_DOCUMENTS
 from periplus.index.format.stored import page_key_of
 from periplus.index.reading.generation_files import write_summary
 from periplus.index.reading.opening import Opening
-from periplus.storage import outcome_of
+from periplus.storage import outcome_of, sync
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -214,7 +214,7 @@ class WritingSession:
         self.parts = [part for part in self.parts if part.live]
         generation = self._old.generation + 1
         entries = tuple(self._written_entry(part, generation) for part in self.parts)
-        sync_folder(self._generations.overlays)
+        sync(self._generations.overlays)
         manifest = self._summarized(
             Manifest(
                 generation=generation,
@@ -241,7 +241,7 @@ class WritingSession:
         folder = self._generations.summaries
         folder.mkdir(exist_ok=True)
         summary = write_summary(folder, manifest, self._views, None if self._is_fresh else self._old)
-        sync_folder(folder)
+        sync(folder)
         return structs.replace(manifest, summary=summary)
 
     def _views(self, manifest: Manifest) -> list[SegmentView]:
@@ -334,7 +334,7 @@ class WritingSession:
                     (self._generations.built_folder / name).rename(folder)
             self._append([folder.name if name else "" for name, folder in zip(part.names, folders, strict=False)])
             self._forget_objects(part)
-        sync_folder(self._generations.segments)
+        sync(self._generations.segments)
         self._tasks_taken += 1
         self.has_flushed = self.has_flushed or self._tasks_taken % PUBLISHED_TOGETHER == 0
         self.has_news = True
