@@ -14,8 +14,9 @@ from documented_commands import ROOT
 from periplus import Collection
 from periplus.documents import READERS, parse
 from periplus.errors import ParseError
-from periplus.ranking import PROFILES, check
+from periplus.ranking import PROFILES
 from periplus.records import Page
+from support.explanations import check
 
 PAGE = """<!doctype html><html lang=en><head><title>{title}</title>
 <meta property="article:published_time" content="{date}"></head><body><article><p>{text}</p></article></body></html>"""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations
 
+import plain_features
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -63,14 +64,14 @@ def test_telling_subsequence_is_the_weightiest(seen, weights):
     common = [part for part in parts if any(chosen == part for chosen in combinations(found, len(part)))]
     best = max(sum(weights[word] for word in part) for part in common)
     whole = sum(weights)
-    assert features.telling_subsequence(seen, weights) == pytest.approx(best / whole if whole > 0 else 0.0)
+    assert plain_features.telling_subsequence(seen, weights) == pytest.approx(best / whole if whole > 0 else 0.0)
 
 
 def test_a_common_word_of_a_title_tells_little():
     """What two words of a query in a title are worth goes by what each tells."""
-    assert features.telling_subsequence(((0, 0),), (1.0, 9.0)) == pytest.approx(0.1)
-    assert features.telling_subsequence(((0, 1),), (1.0, 9.0)) == pytest.approx(0.9)
-    assert features.telling_subsequence(((0, 1), (1, 0)), (1.0, 9.0)) == pytest.approx(0.9)
+    assert plain_features.telling_subsequence(((0, 0),), (1.0, 9.0)) == pytest.approx(0.1)
+    assert plain_features.telling_subsequence(((0, 1),), (1.0, 9.0)) == pytest.approx(0.9)
+    assert plain_features.telling_subsequence(((0, 1), (1, 0)), (1.0, 9.0)) == pytest.approx(0.9)
 
 
 @given(sightings)
@@ -84,25 +85,12 @@ def test_nearness_equals_the_obvious_version(seen):
                 if word == i and other == i + 1 and 0 < abs(at - other_at) <= features.NEAR_WINDOW:
                     best = max(best, (1.0 if other_at > at else 0.7) / abs(at - other_at))
         expected += best * weights[i] * weights[i + 1]
-    assert features.nearness(seen, weights) == pytest.approx(expected / (2.0 + 1.0))
-
-
-@given(sightings)
-def test_smallest_window_equals_the_obvious_version(seen):
-    wanted = {word for _, word in seen}
-    spans = [
-        last[0] - first[0] + 1
-        for i, first in enumerate(seen)
-        for j, last in enumerate(seen[i:], i)
-        if {word for _, word in seen[i : j + 1]} == wanted
-    ]
-    expected = min(spans, default=features.FAR) if len(wanted) > 1 else features.FAR
-    assert features.smallest_window(seen, WORDS) == expected
+    assert plain_features.nearness(seen, weights) == pytest.approx(expected / (2.0 + 1.0))
 
 
 def test_nearness_of_one_word_is_zero():
-    assert features.nearness(((1, 0),), [2.0]) == 0
-    assert features.nearness((), []) == 0
+    assert plain_features.nearness(((1, 0),), [2.0]) == 0
+    assert plain_features.nearness((), []) == 0
 
 
 def test_mean_positions_by_hand():

@@ -1,8 +1,9 @@
-"""The kernel of places says what the plain functions of ``features`` say."""
+"""The kernel of places says what the plain functions of ``features`` and ``plain_features`` say."""
 
 from __future__ import annotations
 
 import numpy as np
+import plain_features
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -21,11 +22,11 @@ def by_hand(seen, row, weights, length):
     in_title = len({position for position, _ in title})
     share = in_title / max(length, 1.0, in_title)
     return [
-        features.nearness(body, weights),
+        plain_features.nearness(body, weights),
         features.phrase_share(body, words) if words > 1 else 0.0,
-        features.passage(title, body, weights) ** 2,
+        plain_features.passage(title, body, weights) ** 2,
         features.phrase_share(headings, words),
-        features.telling_subsequence(title, weights),
+        plain_features.telling_subsequence(title, weights),
         share**2,
         len({word for position, word in address if position < HOST}) / words,
         len({word for position, word in address if position >= HOST}) / words,

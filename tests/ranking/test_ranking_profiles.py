@@ -12,8 +12,9 @@ from msgspec import structs
 
 from periplus.errors import UsageError
 from periplus.index.format.fields import FIELDS
-from periplus.ranking import PROFILES, Evidence, FormEvidence, WordPlaces, check, ours, profile, references
+from periplus.ranking import PROFILES, Evidence, FormEvidence, WordPlaces, ours, profile, references
 from periplus.ranking.evidence import ADDRESS, ANCHORS, BODY, HEADINGS, TITLE
+from support.explanations import check
 
 N = 1000
 SEEN = {

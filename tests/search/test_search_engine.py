@@ -13,11 +13,12 @@ from search_samples import DOCUMENTS, PATIENT, all_pages, build, day, page
 
 from periplus import addresses
 from periplus.errors import NotReady, UsageError
-from periplus.ranking import PROFILES, check
+from periplus.ranking import PROFILES
 from periplus.records import Heading, SearchAnswer, SearchRequest
 from periplus.search import Engine
 from periplus.search.answering import requests
 from periplus.settings import SearchSettings, Settings
+from support.explanations import check
 
 
 def urls(answer):

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from search_samples import PATIENT, build, page
 
-from periplus.ranking import PROFILES, check
+from periplus.ranking import PROFILES
 from periplus.records import SearchRequest
 from periplus.search import Engine
+from support.explanations import check
 
 TIDES = "https://harbour.example/tides"
 

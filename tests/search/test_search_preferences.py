@@ -9,10 +9,10 @@ import pytest
 from search_samples import DOCUMENTS, PATIENT, all_pages, anchors_of, build, page, prior_of
 
 from periplus.errors import SettingError, UsageError
-from periplus.ranking import check
 from periplus.records import Count, SearchRequest
 from periplus.search import Engine
 from periplus.settings import SearchSettings, Settings
+from support.explanations import check
 
 RULES = """
 [[synonyms]]

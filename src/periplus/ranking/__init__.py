@@ -1,7 +1,7 @@
 """Ranking: formulas as pure functions, the evidence they read, and the profiles that put them together."""
 
 from periplus.ranking.evidence import Evidence, FormEvidence
-from periplus.ranking.parts import Part, check
+from periplus.ranking.parts import Part
 from periplus.ranking.profiles import DEFAULT, PROFILES, Profile, profile
 from periplus.ranking.references import Ranked
 from periplus.ranking.word_places import Sightings, WordPlaces
@@ -16,6 +16,5 @@ __all__ = [
     "Ranked",
     "Sightings",
     "WordPlaces",
-    "check",
     "profile",
 ]

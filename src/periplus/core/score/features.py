@@ -1,6 +1,6 @@
 """What the places of the words say, for all candidates in one call.
 
-The same features as those of ``features.py``, which is the slow and obvious form that the tests compare this with.
+The tests compare it with the slow and obvious form: ``ranking/features.py`` and ``tests/ranking/plain_features.py``.
 """
 
 from __future__ import annotations
