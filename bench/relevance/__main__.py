@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench.relevance import ablations, known, learn, report, sets
+from bench.relevance.learning import Learner
 
 from periplus.evaluation import Scores, evaluate
-from periplus.evaluation.learning import Learner
 from periplus.evaluation.scores import DEPTH
 from periplus.ranking import PROFILES
 from periplus.search.query.plan import MAX_SCORING

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 from bench.relevance import known, sets
+from bench.relevance.learning import Case, Learner, LearningProblem, Parameters, ideal_gains
 from msgspec import structs
 
 from periplus.evaluation import randomisation_test
-from periplus.evaluation.learning import Case, Learner, LearningProblem, Parameters, ideal_gains
 from periplus.ranking import Evidence, ours
 
 if TYPE_CHECKING:

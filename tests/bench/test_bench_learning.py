@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
-from periplus.evaluation.learning import Case, Learner, LearningProblem, ideal_gains
+from bench.relevance.learning import Case, Learner, LearningProblem, ideal_gains
 
 
 def problem(noise: float = 0.0) -> LearningProblem:
