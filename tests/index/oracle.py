@@ -3,10 +3,11 @@
 from collections import defaultdict
 
 from nearness import starts_of
+from plain_fields import field_pieces
 
 from periplus import addresses
 from periplus.core.layout.scores import UNIT
-from periplus.index.format.fields import FIELDS, PIECE_GAP, field_pieces
+from periplus.index.format.fields import FIELDS, PIECE_GAP
 from periplus.index.retrieval.query import STRONG_SHARE, Filters
 from periplus.index.retrieval.weights import fixed, idf
 from periplus.text import STEM_MARK, analyze

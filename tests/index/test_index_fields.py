@@ -6,8 +6,9 @@ from urllib.parse import unquote, urlsplit
 from hypothesis import example, given
 from hypothesis import strategies as st
 from index_world import PROPERTY
+from plain_fields import field_pieces
 
-from periplus.index.format.fields import address_pieces, field_pieces
+from periplus.index.format.fields import address_pieces
 from periplus.records import Anchor, Document, Heading
 
 addresses = st.builds(

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from index_world import PROPERTY
+from plain_fields import field_pieces
 
 from periplus import addresses
 from periplus.core.layout.documents import FIELD_BITS
@@ -19,10 +20,9 @@ from periplus.index.building.arena import LARGE_BYTES, SMALL_BYTES, Arena
 from periplus.index.building.builder import SegmentBuilder
 from periplus.index.building.gathering import Gatherer
 from periplus.index.format.columns import Collected
-from periplus.index.format.fields import FIELDS, field_pieces
+from periplus.index.format.fields import FIELDS
 from periplus.index.format.norms import Epoch
-from periplus.index.format.stored import hexadecimal
-from periplus.index.format.texts import unpack
+from periplus.index.format.stored import StoredDocument, hexadecimal
 from periplus.index.publishing.writing import NEW_OBJECTS
 from periplus.records import Anchor, Document, Heading
 from periplus.text import composed
@@ -64,7 +64,7 @@ def gathered(gatherer, some, anchors):
     assert np.all(np.diff(batch.owners) >= 0)
     assert not batch.spans.data[-64:].any()
     bounds = zip(batch.starts[:-1].tolist(), batch.starts[1:].tolist(), strict=True)
-    return texts, [unpack(batch.packed[begin:end].tobytes()) for begin, end in bounds]
+    return texts, [msgspec.msgpack.decode(batch.packed[begin:end], type=StoredDocument) for begin, end in bounds]
 
 
 def expected(document, anchors):

@@ -8,9 +8,9 @@ import pytest
 from index_world import make_document, make_prior, prior_of_keys, random_document
 from oracle import Oracle
 
+from periplus.core.retrieval.nearness import PLACES
 from periplus.errors import UsageError
 from periplus.index import Filters, Group, IndexQuery, IndexStore, TermForm
-from periplus.index.retrieval.phrases import PLACES
 from periplus.index.retrieval.scratch import scratch_of
 
 PHRASES = [

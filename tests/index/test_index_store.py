@@ -250,7 +250,7 @@ def test_frequencies_positions_and_lengths(store):
         assert snapshot.positions(number, "tide", "title").tolist() == [1]
         assert snapshot.positions(number, "nowhere").tolist() == []
         assert snapshot.lengths(number).tolist()[:3] == [2, 2, 4]
-        assert snapshot.max_frequency(number) == 4
+        assert snapshot.column("max_frequency", [number]).tolist() == [4]
         assert snapshot.average_lengths.tolist()[:3] == [2.0, 2.0, 4.0]
         assert snapshot.column("words", snapshot.numbers()).tolist() == [4]
 

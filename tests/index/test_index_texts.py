@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 
+import msgspec
 import pytest
 from zstandard import ZstdError
 
@@ -11,7 +12,7 @@ from periplus.errors import Corrupt
 from periplus.index.format import texts as texts_module
 from periplus.index.format.files import ArrayFile, ArrayFileWriter
 from periplus.index.format.stored import StoredDocument
-from periplus.index.format.texts import LEAST_SAMPLED, SAMPLES, Texts, TextsWriter, pack, sampled
+from periplus.index.format.texts import LEAST_SAMPLED, SAMPLES, Texts, TextsWriter, sampled
 
 SEED = 4
 WORDS = ["tide", "moon", "harbour", "lighthouse", "keeper", "Leuchtturm", "灯台", "🌊"]
@@ -26,7 +27,7 @@ def document(number, generator):
 
 
 def written(path, documents):
-    packed = [pack(one) for one in documents]
+    packed = [msgspec.msgpack.encode(one) for one in documents]
     file = ArrayFileWriter(path, "TEXT")
     writer = TextsWriter(file)
     writer.learn([packed[place] for place in sampled(len(packed))])
@@ -43,10 +44,10 @@ def test_documents_come_back(tmp_path, count):
     file = written(tmp_path / "texts.bin", documents)
     texts = Texts(file)
     assert (len(file.array("dictionary")) > 0) == (count >= LEAST_SAMPLED)
-    assert list(texts.all_packed()) == [pack(one) for one in documents]
+    assert list(texts.all_packed()) == [msgspec.msgpack.encode(one) for one in documents]
     for number in generator.sample(range(count), min(count, 200)):
         assert texts.document(number) == documents[number]
-        assert bytes(texts.packed(number)) == pack(documents[number])
+        assert bytes(texts.packed(number)) == msgspec.msgpack.encode(documents[number])
 
 
 def test_how_many_are_written_together_changes_nothing(tmp_path, monkeypatch):

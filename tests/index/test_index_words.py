@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from index_world import PROPERTY
 
+from periplus.core.layout.word_tables import Spans
 from periplus.index.building.gathering import Gatherer
 from periplus.index.building.spelling_table import Spellings
 from periplus.index.building.vocabulary import Vocabulary
@@ -35,7 +36,8 @@ languages = st.sampled_from(["en", "de", "", "fr", "xx", "ru", "pt-BR"])
 def numbered(vocabulary, some, language):
     """What the vocabulary makes of some texts: a set of terms for each word of each text."""
     owners = np.full(len(some), vocabulary.language(language), np.uint32)
-    stream, counts = vocabulary.numbers(Gatherer().spans_of(some), owners)
+    data, bounds = Gatherer()._with_texts(0, some)
+    stream, counts = vocabulary.numbers(Spans(data, bounds[:-1], bounds[1:] - 1), owners)
     sorted_terms, (_, start, forms) = vocabulary.sorted()
     terms = sorted_terms.spellings.some(sorted_terms.order)
     words = [{terms[form] for form in forms[start[word] : start[word + 1]]} for word in stream.tolist()]

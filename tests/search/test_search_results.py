@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import random
 
+import msgspec
 import pytest
 
 from periplus.errors import Corrupt
 from periplus.index.format.files import ArrayFile, ArrayFileWriter
 from periplus.index.format.stored import StoredDocument
-from periplus.index.format.texts import LEAST_SAMPLED, Texts, TextsWriter, pack, sampled
+from periplus.index.format.texts import LEAST_SAMPLED, Texts, TextsWriter, sampled
 from periplus.search import plan, read
 from periplus.search.query.lexicon import KnownWord
 from periplus.search.shards import snippets
@@ -44,7 +45,7 @@ class Stored:
 
     def __init__(self, path, documents):
         self.path = path
-        packed = [pack(one) for one in documents]
+        packed = [msgspec.msgpack.encode(one) for one in documents]
         file = ArrayFileWriter(path, "TEXT")
         writer = TextsWriter(file)
         writer.learn([packed[place] for place in sampled(len(packed))])

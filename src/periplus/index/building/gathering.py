@@ -86,11 +86,6 @@ class Gatherer:
             owners = owners[order]
         return GatheredDocuments(Spans(data, begin, end), owners, data[first:size], cut.starts - first)
 
-    def spans_of(self, texts: Sequence[str]) -> Spans:
-        """Some texts by themselves."""
-        data, bounds = self._with_texts(0, texts)
-        return Spans(data, bounds[:-1], bounds[1:] - 1)
-
     def _cut(self, documents: Sequence[Document], rows: Sequence[tuple[object, ...]], first: int) -> tuple[int, _Cut]:
         """Pack the documents into the buffer and find their texts; how many bytes they take."""
         from periplus.core.build import cut_documents

@@ -32,17 +32,6 @@ _OTHER_THAN_PLAIN = b"%#\\ \t\n\r\f\v\0"
 _SEPARATORS = re.compile(r"[^\w.]+|_")
 
 
-def field_pieces(document: Document, anchors: Sequence[Anchor] = ()) -> list[list[str]]:
-    """The pieces of text of each field, in the order of ``FIELDS``."""
-    pieces: list[list[str]] = [[] for _ in FIELDS]
-    for field, text in ((TITLE, document.title), (BODY, document.text), (MARGIN, document.description)):
-        if text:
-            pieces[field].append(text)
-    for field, text in further_pieces(document, anchors, with_address=True):
-        pieces[field].append(text)
-    return pieces
-
-
 def further_pieces(
     document: Document, anchors: Sequence[Anchor] = (), *, with_address: bool
 ) -> Iterator[tuple[int, str]]:

@@ -37,7 +37,6 @@ LEVEL = 1  # 40 % less time than level 3 for 4 % more bytes
 MAX_BLOCK_BYTES = 1 << 30  # a damaged header must not ask for all memory
 KEPT_BYTES = 32_000_000  # of unpacked blocks, a segment: neighbours in address order are often shown together
 
-_ENCODER = msgspec.msgpack.Encoder()
 _DECODER = msgspec.msgpack.Decoder(StoredDocument)
 _COUNT, _BOUNDS = struct.Struct("<I"), struct.Struct("<2I")
 
@@ -210,14 +209,6 @@ def _failure(path: Path, error: zstandard.ZstdError) -> Exception:
 def sampled(documents: int) -> range:
     """Places of the documents that the dictionary of a segment of so many is made from; none when these are few."""
     return range(0, documents if documents >= LEAST_SAMPLED else 0, max(1, documents // SAMPLES))
-
-
-def pack(document: StoredDocument) -> bytes:
-    return _ENCODER.encode(document)
-
-
-def unpack(packed: bytes | memoryview) -> StoredDocument:
-    return _DECODER.decode(packed)
 
 
 def _joined(documents: list[bytes]) -> bytes:

@@ -234,11 +234,6 @@ class Snapshot:
         lengths: NDArray[np.int64] = view.segment.columns.lengths[local].astype(np.int64)
         return lengths
 
-    def max_frequency(self, number: int) -> int:
-        """The largest frequency of one word in the document, all fields together."""
-        view, local = self._located(number)
-        return int(view.segment.columns.array("largest")[local])
-
     @cached_property
     def average_lengths(self) -> NDArray[np.float64]:
         """Average words by field, over live documents."""

@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 
 MAX_SLOP = PIECE_GAP - 1  # a wider one would reach from one piece of text into the next
 MAX_WORDS = 1_024  # of a phrase that is searched at once
-PLACES = (
-    1 << 21
-)  # of words near each other in one document, at most: of each word, the first ones; kernels know it, too
 HEAD, CUT, MATCHES = 15, 13, 14  # numbers before the words, and places among them; the kernel knows them, too
 
 
