@@ -62,7 +62,7 @@ def test_hosts_and_documents(log, store, tmp_path: Path) -> None:
 
 
 def test_nothing_to_write(log, tmp_path: Path) -> None:
-    for form in export.FORMATS:
+    for form in ("parquet", "csv"):
         assert export.write_tables(export.link_tables(log), tmp_path / f"none.{form}") == 0
     assert pq.read_table(tmp_path / "none.parquet").num_rows == 0
     assert (tmp_path / "none.csv").read_bytes() == b""

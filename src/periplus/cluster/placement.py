@@ -10,13 +10,12 @@ that comes back gets what it had, whose files it still has.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from typing import TYPE_CHECKING
 
 from xxhash import xxh3_64_intdigest
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
 CRAWL, HELP, BROKER, SHARD, INDEX = "crawl", "help", "broker", "shard", "index"
 EVERYWHERE = (CRAWL, HELP, BROKER)  # each node has one of its own
@@ -155,9 +154,3 @@ def _shares(slots: int, groups: int, nodes: Mapping[str, float]) -> dict[str, fl
 def _group(slot: str) -> str:
     """Slots of a group are copies of each other."""
     return slot.rpartition(":")[0] or slot
-
-
-def loads(placed: Mapping[str, str], nodes: Iterable[str]) -> dict[str, int]:
-    """How many slots each node has."""
-    counted = Counter(placed.values())
-    return {node: counted[node] for node in nodes}

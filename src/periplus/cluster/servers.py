@@ -167,8 +167,6 @@ class Servers:
         self._thread: threading.Thread | None = None
         self.hedges = HedgeBudget()
         self._times: dict[tuple[int, str], Times] = {}
-        self.looked = threading.Condition()
-        self._looks = 0
 
     @property
     def all(self) -> list[Server]:
@@ -218,9 +216,6 @@ class Servers:
             thread.start()
         for thread in looks:
             thread.join(2 * LOOK_WITHIN)
-        with self.looked:
-            self._looks += 1
-            self.looked.notify_all()
 
     def __enter__(self) -> Servers:
         self.look()
@@ -241,12 +236,6 @@ class Servers:
     def _watch(self) -> None:
         while not self._stop.wait(LOOK_EVERY):
             self.look()
-
-    def wait_for_look(self, within: float) -> bool:
-        """Until all servers were asked once more."""
-        with self.looked:
-            before = self._looks
-            return self.looked.wait_for(lambda: self._looks > before + 1, within)
 
 
 def address_of(url: str) -> tuple[str, int]:

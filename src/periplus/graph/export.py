@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from periplus.graph.runs import Batches
 
 Format = Literal["parquet", "csv"]
-FORMATS = ("parquet", "csv")
 
 
 class GraphTables:

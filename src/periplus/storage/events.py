@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
 KEPT = 10_000  # older ones are forgotten
 EVENT = "event"  # what lines in JSON call one
-LEVELS = ("info", "warning", "error")
 
 
 def write_event(tx: Transaction, room: str, text: str, level: str = "info") -> int:

@@ -62,11 +62,6 @@ class HelperProcess:
             raise answer
         return answer
 
-    @property
-    def has_answered(self) -> bool:
-        """Whether ``receive`` would not wait."""
-        return self.connection.poll()
-
     def close(self) -> None:
         """Let the helper end; by force when it does not."""
         self.connection.close()

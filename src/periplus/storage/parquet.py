@@ -14,14 +14,14 @@ from __future__ import annotations
 import os
 import struct
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from xxhash import xxh3_64, xxh3_64_intdigest
 
 from periplus.errors import Corrupt, Missing, Truncated
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
     from pathlib import Path
     from typing import BinaryIO
 
@@ -54,16 +54,6 @@ def check_whole(name: str, data: bytes) -> None:
         return
     if seal != (xxh3_64_intdigest(view[: footer_at - SEAL.size]), xxh3_64_intdigest(view[footer_at:])):
         raise Corrupt(f"{name} does not match its checksum; {ADVICE}")
-
-
-def read_columns(path: Path, columns: Sequence[str]) -> Any:
-    """Some columns of a file as an Arrow table, without reading the others; what is read is checked."""
-    import pyarrow.parquet as pq  # 0.2 s and 55 MB, which not everybody needs
-
-    with damage_named(f"{path.parent.name}/{path.name}"):
-        has_checksums = check_footer(path)
-        file = pq.ParquetFile(path, page_checksum_verification=has_checksums)
-        return file.read(columns=list(columns), use_threads=False)
 
 
 @contextmanager

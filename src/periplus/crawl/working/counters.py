@@ -58,10 +58,6 @@ class Counters:
             self.refused += 1
 
     @property
-    def did_anything(self) -> bool:
-        return any((self.pages, self.unchanged, self.failed, self.refused, self.bytes))
-
-    @property
     def earlier(self) -> CrawlStatus:
         """What was done before this run began, and how long all of it took."""
         seconds = self._seconds_before + time.monotonic() - self._began

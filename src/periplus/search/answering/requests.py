@@ -15,7 +15,6 @@ from periplus.records import SearchRequest
 from periplus.search.ordering.lens import NO_LENS, read_lens
 from periplus.search.query import conditions
 from periplus.search.query.rules import LensRule, Rules
-from periplus.search.query.text import clean
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -114,15 +113,11 @@ def next_link(request: SearchRequest, query: str, listed: int) -> str | None:
     """The address of the next page of a list, if there is one; ``query`` is the request's, as people may see it."""
     page, size = request.page, request.size
     more = listed > page * size and (page + 1) * size <= MAX_RESULTS
-    return _page_link(request, query, page + 1) if more else None
+    return page_link(request, query, page + 1) if more else None
 
 
-def page_link(request: SearchRequest, page: int) -> str:
-    """The address of another page of the same search, relative to the server."""
-    return _page_link(request, clean(request.query), page)  # half a surrogate pair cannot stand in an address
-
-
-def _page_link(request: SearchRequest, query: str, page: int) -> str:
+def page_link(request: SearchRequest, query: str, page: int) -> str:
+    """The address of another page of the same search, relative to the server; ``query`` as in ``next_link``."""
     words = query.replace(" ", "")
     typed = query.replace(" ", "+") if words.isascii() and words.isalnum() else quote_plus(query)
     usual = request == SearchRequest(request.query, request.page, reader=request.reader)

@@ -23,11 +23,6 @@ def clean(text: str) -> str:
     return _SPACES.sub(" ", _UNSEEN.sub(" ", text)).strip()
 
 
-def same_length_clean(text: str) -> str:
-    """Like ``clean``, but every code point keeps its place: what is not to be seen becomes a space."""
-    return _UNSEEN.sub(lambda match: " " * len(match.group()), text).replace("\n", " ")
-
-
 def shortened(text: str, limit: int) -> str:
     """At most ``limit`` code points, cut after a word and marked with an ellipsis."""
     if len(text) <= limit:

@@ -39,11 +39,6 @@ def is_stop_word(word: str, language: str = "") -> bool:
     return languages is not None and (language in languages or language not in _table("stop"))
 
 
-def stop_words(language: str) -> Iterable[str]:
-    """All words that ``is_stop_word`` says so of."""
-    return _table("stop").get(language) or _by_word("stop").keys()
-
-
 def is_usual_in_queries(word: str) -> bool:
     """Is ``word`` (lower case) one that queries are full of, in any language, so that it is spelt rightly?"""
     return any(word in _by_word(section) for section in ("asking", "stop", "fresh"))
@@ -57,11 +52,6 @@ def are_silent(words: Iterable[str]) -> bool:
 @cache
 def _telling() -> frozenset[str]:
     return frozenset([*_by_word("stop"), *_by_word("fresh"), *map(str, range(2000, 2100))])
-
-
-def stop_languages() -> list[str]:
-    """The languages whose stop words are known."""
-    return list(_table("stop"))
 
 
 def guessed_language(words: Iterable[str]) -> str:
