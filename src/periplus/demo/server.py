@@ -42,13 +42,7 @@ class MalformedRequest(Exception):
 
 
 class DemoServer:
-    def __init__(
-        self,
-        answer: Callable[[Request], Reply],
-        port: int = 0,
-        log: RequestLog | None = None,
-        tls: ssl.SSLContext | None = None,
-    ) -> None:
+    def __init__(self, answer: Callable[[Request], Reply], port: int = 0, tls: ssl.SSLContext | None = None) -> None:
         self._answer = answer
         self._wanted_port = port
         self._tls = tls
@@ -57,7 +51,7 @@ class DemoServer:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._closing = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
-        self.log = log or RequestLog()
+        self.log = RequestLog()
         self.port = port
 
     def start(self) -> Self:

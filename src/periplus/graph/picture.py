@@ -22,6 +22,7 @@ PAGES, HOSTS = "#1f5f8b", "#c2571a"  # lines of pages and of hosts
 INK, FAINT = "#22303c", "#d5dde3"
 SHOWN_HOSTS = 12
 CURVE_POINTS = 160
+MOST_LETTERS = 26  # of a name
 
 _STYLE = f"text{{font:12px system-ui,sans-serif;fill:{INK}}}.h{{font-weight:600;font-size:14px}}.n{{fill:#5b6b78}}"
 
@@ -155,5 +156,5 @@ def _text(left: float, top: float, text: str, kind: str = "", anchor: str = "sta
     return f'<text x="{left:.1f}" y="{top:.1f}" class="{kind}" text-anchor="{anchor}">{escape(text)}</text>'
 
 
-def _short(name: str, most: int = 26) -> str:
-    return name if len(name) <= most else name[: most - 1] + "…"
+def _short(name: str) -> str:
+    return name if len(name) <= MOST_LETTERS else name[: MOST_LETTERS - 1] + "…"

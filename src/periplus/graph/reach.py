@@ -39,12 +39,12 @@ def distances(graph: Csr, start: Integers) -> Integers:
     return found
 
 
-def harmonic(graph: Csr, samples: int = SAMPLES) -> Floats:
-    """Estimated harmonic centrality of every vertex, from 0 to 1; exact when ``samples`` covers the graph."""
+def harmonic(graph: Csr) -> Floats:
+    """Estimated harmonic centrality of every vertex, from 0 to 1; exact when ``SAMPLES`` cover the graph."""
     total = np.zeros(graph.vertices)
     if not graph.vertices:
         return total
-    chosen = np.random.default_rng(SEED).permutation(graph.vertices)[:samples]
+    chosen = np.random.default_rng(SEED).permutation(graph.vertices)[:SAMPLES]
     for first in range(0, len(chosen), 64):
         some = chosen[first : first + 64]
         bits = np.zeros(graph.vertices, np.uint64)

@@ -126,10 +126,10 @@ def tfidf_pagerank(evidence: Evidence) -> Ranked:
 
 def bm25(evidence: Evidence) -> Ranked:
     """Plain BM25 (k1 = 1.2, b = 0.75) over title and body as one text."""
-    return Ranked(_bm25_words(evidence, "bm25"), _all(evidence))
+    return Ranked(_bm25_words(evidence), _all(evidence))
 
 
-def _bm25_words(evidence: Evidence, name: str) -> Part:
+def _bm25_words(evidence: Evidence) -> Part:
     idf = formulas.bm25_idf(evidence.documents, evidence.document_frequencies())
     frequencies, lengths = evidence.text_frequencies(), evidence.text_lengths()
     average = evidence.average_text_length()
@@ -149,7 +149,7 @@ def _bm25_words(evidence: Evidence, name: str) -> Part:
         )
         for i, word in enumerate(evidence.words)
     ]
-    return total(name, parts, evidence.count)
+    return total("bm25", parts, evidence.count)
 
 
 def bm25_pagerank(evidence: Evidence) -> Ranked:
@@ -157,7 +157,7 @@ def bm25_pagerank(evidence: Evidence) -> Ranked:
     rank = leaf(
         "PageRank", BM25_RANK_WEIGHT * np.log(np.maximum(evidence.page_rank, 1e-9)), "0.5 · ln of the classic PageRank"
     )
-    score = total("bm25-pagerank", [_bm25_words(evidence, "bm25"), rank], evidence.count)
+    score = total("bm25-pagerank", [_bm25_words(evidence), rank], evidence.count)
     return Ranked(score, np.asarray(evidence.page_rank > BM25_RANK_LEAST))
 
 

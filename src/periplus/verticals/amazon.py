@@ -44,21 +44,16 @@ class AmazonProducts:
     name, kind, home = "Amazon", "products", "https://www.amazon.com/"
     keeps = HOUR  # prices may be shown for as long, by its terms
     hourly = 300
+    picture_hosts: tuple[str, ...] = ("m.media-amazon.com",)
 
-    def __init__(
-        self,
-        credential: str,
-        base: str = "https://creatorsapi.amazon",
-        token_address: str = "",
-        picture_hosts: tuple[str, ...] = ("m.media-amazon.com",),
-    ) -> None:
+    def __init__(self, credential: str, base: str = "https://creatorsapi.amazon", token_address: str = "") -> None:
         parts = credential.split(":")
         if len(parts) != 5 or not all(parts) or parts[2] not in TOKENS:
             raise SettingError(
                 f"verticals.amazon_key: give ID:SECRET:VERSION:TAG:MARKETPLACE, with a version of {', '.join(TOKENS)}"
             )
         self._id, self._secret, self._version, self._tag, self._marketplace = parts
-        self._base, self.picture_hosts = base, picture_hosts
+        self._base = base
         self._token_address = token_address or TOKENS[self._version]
         self._lock = threading.Lock()
         self._token, self._ends = "", 0.0

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from periplus.verticals.provider import Question
 
 MOST = 5
-PICTURES = tuple(f"s3-media{number}.fl.yelpcdn.com" for number in range(5))
 _WHERE = re.compile(r"^(.*?)\s+(?:in|near|around|bei|à|en|em|a)\s+(\S.*)$", re.IGNORECASE)
 _DAYS = ("Mo", "Tu", "We", "Th", "Fr", "Sa", "Su")
 _SERVICES = {"pickup": "pickup", "delivery": "delivery", "restaurant_reservation": "reservations"}
@@ -27,16 +26,11 @@ class YelpPlaces:
     name, kind, home = "Yelp", "places", "https://www.yelp.com/"
     keeps = HOUR
     hourly = 200  # of 5,000 a day that a trial key has
+    picture_hosts = tuple(f"s3-media{number}.fl.yelpcdn.com" for number in range(5))
 
-    def __init__(
-        self,
-        key: str,
-        base: str = "https://api.yelp.com",
-        picture_hosts: tuple[str, ...] = PICTURES,
-    ) -> None:
+    def __init__(self, key: str, base: str = "https://api.yelp.com") -> None:
         self._headers = {"authorization": f"Bearer {key}"}
         self._base = base
-        self.picture_hosts = picture_hosts
 
     def key(self, question: Question) -> tuple[object, ...] | None:
         term, where = _split(question.subject or question.query)

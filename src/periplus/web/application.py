@@ -83,7 +83,7 @@ def create_app(
     answered: ASGIApp = Answered(Shortcuts(app.router))
     public = read_address(serve.public_url) if public is None else public
     opened = OriginsMiddleware(answered, serve.cors) if serve.cors else answered
-    app.envelope = Envelope(opened, metrics, None, proxies, public, log, breaker)
+    app.envelope = Envelope(opened, metrics, proxies, public, log, breaker)
     app.state.public = public
     app.state.connections = connections
     app.state.backend = backend

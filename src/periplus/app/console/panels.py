@@ -121,10 +121,10 @@ class CollectionPanels:
         named = ("at", "room", "level", "text")
         return {"events": [dict(zip(named, row, strict=True)) for row in rows]}
 
-    def _events_of(self, room: str, limit: int) -> list[dict[str, Any]]:
-        sql = "SELECT at, text FROM events WHERE room = ? ORDER BY id DESC LIMIT ?"
+    def _events_of_jobs(self) -> list[dict[str, Any]]:
+        sql = "SELECT at, text FROM events WHERE room = 'jobs' ORDER BY id DESC LIMIT ?"
         with self._collection.database.read() as tx:
-            return [{"at": at, "text": text} for at, text in tx.rows(sql, (room, limit))]
+            return [{"at": at, "text": text} for at, text in tx.rows(sql, (SHOWN_EVENTS,))]
 
     # Index and ranks
 
@@ -145,7 +145,7 @@ class CollectionPanels:
             "segments": segments,
             "merged_at": TIER_FACTOR,
             "statistics": dict(manifest.statistics),
-            "events": self._events_of("jobs", SHOWN_EVENTS),
+            "events": self._events_of_jobs(),
         }
 
     def _batches(self) -> int:

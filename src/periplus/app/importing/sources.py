@@ -105,9 +105,7 @@ def _unknown(path: Path) -> Incompatible:
 # the fence, and ``answers``, which is called on the other.
 
 
-class FileCheck(Struct, frozen=True, tag=True):
-    """Is the file what its name says? Gives nothing; raises what is wrong with it."""
-
+class _AboutFile(Struct, frozen=True):
     path: str
 
     @property
@@ -116,6 +114,10 @@ class FileCheck(Struct, frozen=True, tag=True):
 
     def opening(self) -> AbstractContextManager[Opener]:
         return _beside(self.path)
+
+
+class FileCheck(_AboutFile, frozen=True, tag=True):
+    """Is the file what its name says? Gives nothing; raises what is wrong with it."""
 
     def answers(self, opened: Opener) -> Iterator[Portion]:
         path = Path(self.path)
@@ -129,22 +131,14 @@ class FileCheck(Struct, frozen=True, tag=True):
         yield from ()
 
 
-class FileContents(Struct, frozen=True, tag=True):
+class FileContents(_AboutFile, frozen=True, tag=True):
     """What does a file hold, in portions? A large archive is cut from ``start`` on, first into ``least`` bytes."""
 
-    path: str
     base_url: str = ""
     workers: int = 1
     start: int = 0
     least: int = 1
     sizes: Sizes = Sizes()
-
-    @property
-    def place(self) -> tuple[str, str]:
-        return self.path, ""
-
-    def opening(self) -> AbstractContextManager[Opener]:
-        return _beside(self.path)
 
     def answers(self, opened: Opener) -> Iterator[Portion]:
         path = Path(self.path)

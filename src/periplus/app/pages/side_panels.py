@@ -35,11 +35,11 @@ THUMBNAILS = "thumbnails"  # in the folder of the collection
 class CollectionVerticals:
     """A wrong key or file is an error when the server starts, not when somebody searches."""
 
-    def __init__(self, collection: Collection, verticals: Verticals | None = None) -> None:
+    def __init__(self, collection: Collection) -> None:
         chosen = collection.settings.verticals
         self._collection = collection
         self._is_on = chosen.panels
-        self.verticals = verticals or Verticals(
+        self.verticals = Verticals(
             OwnIndex(self._search, self.page_pictures), services(chosen) if chosen.panels else ()
         )
         self.thumbnails = Thumbnails(collection.folder / THUMBNAILS)

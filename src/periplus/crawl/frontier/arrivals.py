@@ -68,7 +68,7 @@ class Arrivals:
             del found[place]
         if not found:
             return
-        kept = self._within_caps(tx, found, hosts, result)
+        kept = self._within_caps(tx, found, result)
         fresh = kept if not tx.row_lock else _insert_beside_others(tx, kept, hosts, now)
         if not tx.row_lock:
             _insert(tx, kept, hosts, now)
@@ -90,9 +90,7 @@ class Arrivals:
         ]
         tx.insert_new("hosts", columns, rows, "key")
 
-    def _within_caps(
-        self, tx: Transaction, found: dict[Place, FoundAddress], hosts: dict[str, int], result: Committed
-    ) -> list[FoundAddress]:
+    def _within_caps(self, tx: Transaction, found: dict[Place, FoundAddress], result: Committed) -> list[FoundAddress]:
         """Leave out what a full queue cannot take; it is found again on a later visit of the page that names it."""
         room = self._room(tx, {one.host: host for (host, _), one in found.items()})
         kept = []

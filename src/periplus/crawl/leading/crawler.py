@@ -24,7 +24,6 @@ from periplus.records import CrawlStatus
 from periplus.storage import folder_lock, make_private_folder, write_event
 
 if TYPE_CHECKING:
-    import ssl
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
@@ -49,7 +48,6 @@ class Crawler:
         settings: Settings,
         progress: Callable[[CrawlStatus], None] | None = None,
         *,
-        tls: ssl.SSLContext | None = None,
         rank_of: Callable[[Sequence[int]], Sequence[float]] | None = None,
         begun: Callable[[], None] | None = None,
         depot: Depot | None = None,
@@ -58,7 +56,6 @@ class Crawler:
         self._database = database
         self._settings = settings
         self._progress = progress
-        self._tls = tls
         self._rank_of = rank_of
         self._begun = begun
         self._depot = depot
@@ -76,7 +73,7 @@ class Crawler:
         check(self._settings.crawl)
         self._await_store()
         with self._alone() as alone:
-            session = Session(self, self._folder, self._database, self._settings, self._tls, self._depot)
+            session = Session(self, self._folder, self._database, self._settings, self._depot)
             session.prepare(listed, recrawl=recrawl, rank_of=self._rank_of, alone=alone, join=join)
             if self._begun is not None:
                 self._begun()

@@ -49,7 +49,6 @@ from periplus.reasons import in_words
 from periplus.storage import write_event
 
 if TYPE_CHECKING:
-    import ssl
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
@@ -84,20 +83,13 @@ class Session:
     """The parts of one run, and what watches over them."""
 
     def __init__(
-        self,
-        caller: Caller,
-        folder: Path,
-        database: Database,
-        settings: Settings,
-        tls: ssl.SSLContext | None,
-        depot: Depot | None = None,
+        self, caller: Caller, folder: Path, database: Database, settings: Settings, depot: Depot | None = None
     ) -> None:
         self._depot = depot
         self._caller = caller
         self._folder = folder
         self._database = database
         self._settings = settings
-        self._tls = tls
         self._number = 0
         self._seeds: list[str] = []
         self._deadline = 0.0
@@ -137,9 +129,7 @@ class Session:
         if begins and join:
             self._conductor.release()
             raise WrongState("no crawl runs that could be joined; periplus crawl without --join begins one")
-        self._worker = Worker(
-            self._folder, self._database, self._settings, seeds=seeds, tls=self._tls, depot=self._depot
-        )
+        self._worker = Worker(self._folder, self._database, self._settings, seeds=seeds, depot=self._depot)
         earlier = self._begin(recrawl=recrawl, rank_of=rank_of) if begins else self._join()
         self._enroll(earlier)
         self._team = WorkerTeam(
@@ -248,7 +238,7 @@ class Session:
                 if self._orders.leave != "restart" or self._leaving:
                     return
                 self._tell(f"worker {self._worker.number} has left")
-            self._worker = Worker(self._folder, self._database, self._settings, tls=self._tls, depot=self._depot)
+            self._worker = Worker(self._folder, self._database, self._settings, depot=self._depot)
             earlier = self._counters.earlier
             self._enroll(earlier)
             self._refresh_figures()
@@ -413,8 +403,6 @@ class Session:
             self._team.fewer = 0
         if self._size and self._conductor.conducts:
             self._team.wanted = self._size - 1
-            return
-        if self._tls is not None:  # a TLS context cannot be handed to another process
             return
         wanted = self._settings.crawl.workers
         if not wanted:

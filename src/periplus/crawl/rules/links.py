@@ -50,10 +50,10 @@ class RecentKeys:
 class LinkFilter:
     """Turns what was named into what is queued; one a worker."""
 
-    def __init__(self, scope: Scope, traps: TrapRules, recent: RecentKeys | None = None) -> None:
+    def __init__(self, scope: Scope, traps: TrapRules) -> None:
         self.scope = scope
         self._traps = traps
-        self._recent = recent or RecentKeys()
+        self._recent = RecentKeys()
         self._linked: dict[str, set[str]] = {}
         self.refused = 0
 

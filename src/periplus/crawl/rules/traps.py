@@ -100,7 +100,7 @@ class TrapRules:
         else:
             seen.fingerprints = [*seen.fingerprints[1 - FINGERPRINTS_KEPT :], fingerprint]
         if seen.near >= MAX_NEAR_DUPLICATES:
-            self._shut(parts.netloc, pattern, "trap-near-duplicates")
+            self._shut(parts.netloc, pattern)
 
     def samples(self, url: str) -> bool:
         """Whether the text of this page should be looked at now: its pattern has brought many pages already."""
@@ -134,8 +134,9 @@ class TrapRules:
             self._experience.move_to_end(key)
         return found
 
-    def _shut(self, host: str, pattern: str, reason: str) -> None:
+    def _shut(self, host: str, pattern: str) -> None:
         if (host, pattern) not in self._closed:
+            reason = "trap-near-duplicates"
             self._closed[host, pattern] = reason
             self._news.append(Trap(host, pattern, reason))
 

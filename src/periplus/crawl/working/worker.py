@@ -57,7 +57,6 @@ from periplus.settings import Settings
 from periplus.storage import Blocklist, Database, Depot, Follower, Lease, LocalFiles, SharedCopies, open_objects
 
 if TYPE_CHECKING:
-    import ssl
     from collections.abc import Callable, Iterator, Sequence
     from typing import BinaryIO
 
@@ -95,14 +94,12 @@ class Worker:
         settings: Settings,
         *,
         seeds: Sequence[str] = (),
-        tls: ssl.SSLContext | None = None,
         depot: Depot | None = None,
     ) -> None:
         self._depot = depot
         self._folder = folder
         self._database = database
         self._settings = settings
-        self._tls = tls
         self._seeds = list(dict.fromkeys([*known_seeds(database), *seeds]))
         self._blocklist = Blocklist(LocalFiles(folder), lambda: database)
         copies = (SharedCopies(database, depot),) if depot is not None else ()
@@ -180,7 +177,7 @@ class Worker:
             with HeavyLane() as lane:
                 lag = LoopLag()
                 async with Fetcher(
-                    self._settings, tls=self._tls, bandwidth=self._bandwidth(), lane=lane, lag=lag, clock=self.clock
+                    self._settings, bandwidth=self._bandwidth(), lane=lane, lag=lag, clock=self.clock
                 ) as fetcher:
                     requester = Requester(settings, fetcher, ledger, self._member.slots, may_send=self._member.may_send)
                     robots = RobotsVisit(requester, engine.borrow, self.links.forbids)

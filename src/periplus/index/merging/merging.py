@@ -30,7 +30,7 @@ LARGEST_SHARE = 0.5  # of all documents, that the largest segment has at least
 DELETED_SHARE = 0.3  # of a segment, above which it is written anew
 
 
-def merges_due(sources: Sequence[Source], factor: int = TIER_FACTOR) -> list[list[int]]:
+def merges_due(sources: Sequence[Source]) -> list[list[int]]:
     """Which segments to merge now, by place in ``sources``.
 
     All of them, where none has half of the documents: so it is after a large update, and whenever the collection has
@@ -46,12 +46,12 @@ def merges_due(sources: Sequence[Source], factor: int = TIER_FACTOR) -> list[lis
         return [every]
     tiers: dict[int, list[int]] = {}
     for place, source in enumerate(sources):
-        tiers.setdefault(tier(source.live, factor), []).append(place)
+        tiers.setdefault(tier(source.live), []).append(place)
     due: list[list[int]] = []
     taken: set[int] = set()
     for level in sorted(tiers, reverse=True):
         places = tiers[level]
-        if len(places) < factor or taken.issuperset(places) or not _fits(sources, places):
+        if len(places) < TIER_FACTOR or taken.issuperset(places) or not _fits(sources, places):
             continue
         below = [place for other in tiers if other < level for place in tiers[other] if place not in taken]
         together = sorted([*places, *below])
@@ -75,10 +75,10 @@ def _live(sources: Sequence[Source], places: Sequence[int]) -> int:
     return sum(sources[place].live for place in places)
 
 
-def tier(documents: int, factor: int = TIER_FACTOR) -> int:
+def tier(documents: int) -> int:
     size, level = SMALLEST_TIER, 0
     while documents > size:
-        size *= factor
+        size *= TIER_FACTOR
         level += 1
     return level
 

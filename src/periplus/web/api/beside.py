@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from periplus.verticals import PendingPanels, Position
 
 
-async def finished(pending: PendingPanels, seconds: float = SECONDS) -> tuple[SidePanel, ...]:
-    """All that comes in so many seconds; the event loop goes on meanwhile."""
+async def finished(pending: PendingPanels) -> tuple[SidePanel, ...]:
+    """All that comes in ``SECONDS``; the event loop goes on meanwhile."""
     if pending.coming:
-        await asyncio.wait([asyncio.wrap_future(future) for future in pending.futures], timeout=seconds)
+        await asyncio.wait([asyncio.wrap_future(future) for future in pending.futures], timeout=SECONDS)
     return pending.now()
 
 

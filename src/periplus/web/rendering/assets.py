@@ -26,8 +26,8 @@ class Asset(Struct, frozen=True):
 
 
 class Assets:
-    def __init__(self, folder: Path = FOLDER) -> None:
-        self._assets = {path.name: _read(path) for path in sorted(folder.iterdir()) if path.suffix in _TYPES}
+    def __init__(self) -> None:
+        self._assets = {path.name: _read(path) for path in sorted(FOLDER.iterdir()) if path.suffix in _TYPES}
 
     def asset(self, name: str) -> Asset:
         return self._assets[name]

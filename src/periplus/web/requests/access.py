@@ -35,16 +35,9 @@ TRIES_RATE = 0.1  # of them a second, after that
 class Gate:
     """``operator`` is a key or who keeps one; ``keys`` are those of programs, ``required`` for the API."""
 
-    def __init__(
-        self,
-        operator: str | Operator = "",
-        keys: KeyRing | None = None,
-        *,
-        required: bool = False,
-        tries: Buckets | None = None,
-    ) -> None:
+    def __init__(self, operator: str | Operator = "", keys: KeyRing | None = None, *, required: bool = False) -> None:
         self._operator = operator if isinstance(operator, Operator) else Operator(key=operator)
-        self._tries = tries or Buckets(TRIES_RATE, TRIES)
+        self._tries = Buckets(TRIES_RATE, TRIES)
         self._keys = keys
         self.required = required  # may change while it serves
 

@@ -40,7 +40,6 @@ class Envelope:
         self,
         app: ASGIApp,
         metrics: Metrics,
-        limits: Limits | None,
         proxies: Proxies,
         public: PublicAddress,
         log: AccessLog | None = None,
@@ -48,7 +47,7 @@ class Envelope:
     ) -> None:
         self.app = app
         self.metrics = metrics
-        self.limits = limits
+        self.limits: Limits | None = None
         self.proxies = proxies
         self.public = public
         self.log = log
