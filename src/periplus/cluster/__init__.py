@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from periplus.cluster.conducting import GUESTS, WISH, conductor_of
     from periplus.cluster.keeper import LOGS, TOKEN_FILE, KeptSlot, kept_slots, read_token, shard_token
     from periplus.cluster.nodes import DRAIN_NODE, LEAVE, SERVICES, Node, Nodes
-    from periplus.cluster.rays import connect, require_ray
+    from periplus.cluster.rays import require_ray
 
 __all__ = [
     "DRAIN",
@@ -51,7 +51,6 @@ __all__ = [
     "check_port",
     "check_token",
     "conductor_of",
-    "connect",
     "kept_slots",
     "machine_address",
     "machine_memory",
@@ -69,7 +68,7 @@ _MACHINES = {
     "conducting": ("GUESTS", "WISH", "conductor_of"),
     "keeper": ("LOGS", "TOKEN_FILE", "KeptSlot", "kept_slots", "read_token", "shard_token"),
     "nodes": ("DRAIN_NODE", "LEAVE", "SERVICES", "Node", "Nodes"),
-    "rays": ("connect", "require_ray"),
+    "rays": ("require_ray",),
 }  # fmt: skip
 
 

@@ -59,7 +59,6 @@ class Sweeps:
     def __init__(self, graph: Csr, start: Floats, teleport: Floats, damping: float, ranges: list[Range]) -> None:
         self.graph = graph
         self.rank = start
-        self._teleport = teleport
         self._damping = damping
         self._edges = Edges(graph.offsets, graph.sources, NOTHING if graph.weights is None else graph.weights)
         self._ranges = ranges

@@ -2,8 +2,7 @@
 
 from periplus.core.compiler.calling import address_of
 from periplus.core.compiler.helpers import bare_helper, helper, inlined, intrinsic
-from periplus.core.compiler.kept import folder as kernel_folder
-from periplus.core.compiler.kernels import KERNELS, Kernel, bare_kernel, kernel
+from periplus.core.compiler.kernels import Kernel, bare_kernel, kernel
 from periplus.core.compiler.late import arrayobj, ir, types
 from periplus.core.compiler.signatures import signature
 from periplus.core.compiler.warming import all_are_kept, cold, every_kernel, keep_all, keep_one, ready_note
@@ -14,7 +13,6 @@ from periplus.core.layout.kinds import (
     M_F64,
     M_I64,
     M_U8,
-    M_U16,
     M_U32,
     M_U64,
     R_F64,
@@ -29,11 +27,9 @@ __all__ = [
     "BYTES",
     "F64",
     "I64",
-    "KERNELS",
     "M_F64",
     "M_I64",
     "M_U8",
-    "M_U16",
     "M_U32",
     "M_U64",
     "R_F64",
@@ -57,7 +53,6 @@ __all__ = [
     "keep_all",
     "keep_one",
     "kernel",
-    "kernel_folder",
     "ready_note",
     "signature",
     "types",

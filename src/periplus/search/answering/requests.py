@@ -38,7 +38,6 @@ class Checked(Struct, frozen=True):
     first: int  # place of the page's first result, from 0
     last: int
     lens: LensRule = NO_LENS
-    is_plain: bool = False  # nothing but a page is asked for
 
 
 def check(request: SearchRequest, settings: Settings, rules: Rules = NO_RULES) -> Checked:
@@ -54,7 +53,7 @@ def check(request: SearchRequest, settings: Settings, rules: Rules = NO_RULES) -
 def _usual(page: int, size: int, name: str) -> Checked:
     """A request that asks for nothing but a page."""
     _check_paging(page, size)
-    return Checked(profile(name), NO_FILTERS, "", "score", (page - 1) * size, page * size, is_plain=True)
+    return Checked(profile(name), NO_FILTERS, "", "score", (page - 1) * size, page * size)
 
 
 def _narrowed(request: SearchRequest, name: str, rules: Rules) -> Checked:
