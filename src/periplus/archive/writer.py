@@ -27,7 +27,6 @@ from periplus.storage import sync
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from types import TracebackType
 
     from periplus.archive.record import Fields
     from periplus.records import Exchange
@@ -94,9 +93,7 @@ class ArchiveWriter:
     def __enter__(self) -> ArchiveWriter:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def append(self, exchange: Exchange, revisit: Revisit | None = None) -> ArchiveLocation:

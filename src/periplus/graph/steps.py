@@ -18,8 +18,6 @@ import numpy as np
 from periplus.core.layout.link_graph import Edges, VertexTables
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from numpy.typing import NDArray
 
     from periplus.graph.csr import Csr
@@ -47,9 +45,7 @@ class Step(Protocol):
 
     def __enter__(self) -> Step: ...
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
+    def __exit__(self, *_: object) -> None: ...
 
 
 def step_for(graph: Csr, rank: Floats, teleport: Floats, threads: int = 0) -> Step:
@@ -78,9 +74,7 @@ class _State:
         self.rank *= factor
         self.share *= factor
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         pass
 
 
@@ -116,9 +110,7 @@ class CompiledStep(_State):
     def __enter__(self) -> CompiledStep:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._pool is not None:
             self._pool.shutdown()
 

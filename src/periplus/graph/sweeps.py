@@ -36,7 +36,6 @@ from periplus.core.layout.link_graph import Edges, VertexTables
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import TracebackType
 
     from numpy.typing import NDArray
 
@@ -79,9 +78,7 @@ class Sweeps:
     def __enter__(self) -> Sweeps:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._pool is not None:
             self._pool.shutdown()
 

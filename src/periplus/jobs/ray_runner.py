@@ -13,7 +13,6 @@ from periplus.storage import SerialRunner, TaskOutcome, named_function, outcome_
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
-    from types import TracebackType
 
 WAIT_SECONDS: Final = 10.0  # without an outcome, after which it is looked whether Ray is still there
 GONE: Final = "Ray's head does not answer any more; periplus cluster start makes another one"
@@ -62,9 +61,7 @@ class RayRunner:
     def __enter__(self) -> RayRunner:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     @property

@@ -18,7 +18,6 @@ from periplus.storage.helper_processes import HelperProcess, answered
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from multiprocessing.connection import Connection
-    from types import TracebackType
 
     from periplus.storage import Runner
 
@@ -56,9 +55,7 @@ class ProcessRunner:
     def __enter__(self) -> ProcessRunner:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _run(self, function: str, inputs: Iterable[Any]) -> Iterator[TaskOutcome]:

@@ -23,7 +23,6 @@ from periplus.storage.sqlite import SqliteBackend
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from types import TracebackType
 
     from periplus.storage.backend import DatabaseBackend, Row
 
@@ -220,7 +219,7 @@ class Database:
     def __enter__(self) -> Database:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     # Connections

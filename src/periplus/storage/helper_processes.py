@@ -26,7 +26,6 @@ from periplus.storage.objects import may_fork
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from types import TracebackType
 
 START = "import sys; from periplus.storage.helper_processes import run; run(sys.argv[1], int(sys.argv[2]))"
 PACKAGES = str(Path(__file__).resolve().parents[2])
@@ -77,9 +76,7 @@ class HelperProcess:
     def __enter__(self) -> HelperProcess:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 

@@ -27,7 +27,6 @@ from periplus.storage.helper_processes import HelperProcess, answered
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
-    from types import TracebackType
 
     from periplus.app.collection import Collection
 
@@ -185,8 +184,6 @@ class _Intakes:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         for helper in self._helpers:
             helper.close()
