@@ -24,12 +24,14 @@ from periplus.core.compiler import (
     bare_helper,
     bare_kernel,
     helper,
+    intrinsic,
+    ir,
     kept,
     kernel,
     signature,
+    types,
 )
 from periplus.core.layout.kinds import Fraction, ReadI64
-from periplus.core.machine.bits import published
 
 
 def total(numbers, count, out):
@@ -170,6 +172,17 @@ def test_a_kernel_that_fails_says_so() -> None:
     assert call(7, 2, b"x") == 3
     with pytest.raises(IndexError, match="the kernel first_byte failed"):
         call(7, 0, b"x")
+
+
+@intrinsic
+def published(typing_context, address):
+    """A number that another thread may write just now."""
+
+    def generate(context, builder, signature, arguments):
+        pointer = builder.inttoptr(arguments[0], ir.IntType(64).as_pointer())
+        return builder.load_atomic(pointer, "acquire", 8)
+
+    return types.int64(types.int64), generate
 
 
 def waited(address, most):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from periplus.core.build.spellings import number_of
-from periplus.core.build.word_breaks import decoded, letter_end
+from periplus.core.build.word_breaks import decoded, is_digit, letter_end
 from periplus.core.compiler import I64, M_I64, M_U32, R_I64, R_U32, bare_helper, kernel, signature
 from periplus.core.layout.letter_classes import CASELESS, LETTERS, LOWER, UNSPACED, UPPER
 from periplus.core.layout.word_tables import (
@@ -38,13 +38,8 @@ def _is_lower(byte: Any) -> Any:
 
 
 @bare_helper
-def _is_digit(byte: Any) -> Any:
-    return 48 <= byte <= 57
-
-
-@bare_helper
 def _is_plain(byte: Any) -> Any:
-    return _is_upper(byte) or _is_lower(byte) or _is_digit(byte)
+    return _is_upper(byte) or _is_lower(byte) or is_digit(byte)
 
 
 @bare_helper
@@ -73,7 +68,7 @@ def _short_name_end(pool: Any, first: Any, last: Any) -> Any:
         return first
     stop = at + 2
     for digit in range(stop, last):
-        if not _is_digit(pool[digit]):
+        if not is_digit(pool[digit]):
             return first
     return stop
 
@@ -83,7 +78,7 @@ def _signless(pool: Any, first: Any, last: Any) -> Any:
     """Where the word begins and ends that stands in the signs of another; the whole of one without any."""
     if pool[first] == 60:
         return first + 1, last - 1
-    if _is_plain(pool[last - 1]) and not _is_digit(pool[last - 1]) and pool[first] != 38:
+    if _is_plain(pool[last - 1]) and not is_digit(pool[last - 1]) and pool[first] != 38:
         return first, last  # so are most
     stop = _short_name_end(pool, first, last)
     if stop > first:
@@ -149,7 +144,7 @@ def _is_hump(pool: Any, at: Any, first: Any, last: Any) -> Any:
     """Whether a part of a camel-case name begins at ``at``."""
     if at <= first or not _is_upper(pool[at]):
         return False
-    if _is_lower(pool[at - 1]) or _is_digit(pool[at - 1]):
+    if _is_lower(pool[at - 1]) or is_digit(pool[at - 1]):
         return True
     return _is_upper(pool[at - 1]) and at + 1 < last and _is_lower(pool[at + 1])
 
@@ -170,7 +165,7 @@ def _add_part(
         return end
     digits = 0
     for at in range(first, last):
-        digits += _is_digit(pool[at])
+        digits += is_digit(pool[at])
     if digits == last - first:
         return end
     size = _write_exact(pool, first, last, spelled)

@@ -177,7 +177,7 @@ def _signs_end(data: Any, at: Any, end: Any, classes: Any) -> Any:
     if sign != STAR and sign != AMPERSAND and sign != PLUS:
         return at
     stop = at + 1
-    if sign == PLUS and stop < end and _is_digit(data[at - 1]) and _is_digit(data[stop]):
+    if sign == PLUS and stop < end and is_digit(data[at - 1]) and is_digit(data[stop]):
         return stop
     if stop < end and data[stop] == sign:
         stop += 1
@@ -186,7 +186,7 @@ def _signs_end(data: Any, at: Any, end: Any, classes: Any) -> Any:
 
 
 @bare_helper
-def _is_digit(byte: Any) -> Any:
+def is_digit(byte: Any) -> Any:
     return 48 <= byte <= 57
 
 

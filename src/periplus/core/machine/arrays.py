@@ -53,7 +53,8 @@ def i64(table: Any, row: Any, column: Any) -> Any:
     return at_i64(table[row * ROW + column], table[row * ROW + column + 1])
 
 
-def _prefetch(typing_context: Any, address: Any) -> Any:
+@intrinsic
+def prefetch(typing_context: Any, address: Any) -> Any:
     """Ask for the cache line at an address, which need not be a valid one."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -65,6 +66,3 @@ def _prefetch(typing_context: Any, address: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(types.int64), generate
-
-
-prefetch: Any = intrinsic(_prefetch)

@@ -50,7 +50,7 @@ def _compared(relation: str) -> Any:
 
 
 @intrinsic
-def _larger_or_equal_numbers(typing_context: Any, address: Any, number: Any) -> Any:
+def larger_or_equal_numbers(typing_context: Any, address: Any, number: Any) -> Any:
     """One bit for each of 64 numbers of 32 bits with a sign, set where it is not below the one given."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -62,7 +62,7 @@ def _larger_or_equal_numbers(typing_context: Any, address: Any, number: Any) -> 
 
 
 @intrinsic
-def _near_sets(typing_context: Any, address: Any, given: Any, most: Any) -> Any:
+def near_sets(typing_context: Any, address: Any, given: Any, most: Any) -> Any:
     """One bit for each of 64 sets of 32 bits, set where at most so many bits of it are not in the set that is given,
     and at most as many of that one not in it."""
 
@@ -84,7 +84,7 @@ larger_or_equal_bytes: Any = _compared(">=")
 
 
 @intrinsic
-def _byte_at(typing_context: Any, address: Any) -> Any:
+def byte_at(typing_context: Any, address: Any) -> Any:
     return (
         types.uint8(types.int64),
         lambda context, builder, signature, arguments: loaded(builder, arguments[0], ir.IntType(8)),
@@ -92,7 +92,7 @@ def _byte_at(typing_context: Any, address: Any) -> Any:
 
 
 @intrinsic
-def _number_at(typing_context: Any, address: Any) -> Any:
+def number_at(typing_context: Any, address: Any) -> Any:
     return (
         types.uint32(types.int64),
         lambda context, builder, signature, arguments: loaded(builder, arguments[0], ir.IntType(32)),
@@ -100,7 +100,7 @@ def _number_at(typing_context: Any, address: Any) -> Any:
 
 
 @intrinsic
-def _word_at(typing_context: Any, address: Any) -> Any:
+def word_at(typing_context: Any, address: Any) -> Any:
     return (
         types.uint64(types.int64),
         lambda context, builder, signature, arguments: loaded(builder, arguments[0], ir.IntType(64)),
@@ -108,13 +108,13 @@ def _word_at(typing_context: Any, address: Any) -> Any:
 
 
 @intrinsic
-def _ones_of(typing_context: Any, word: Any) -> Any:
+def ones_of(typing_context: Any, word: Any) -> Any:
     """How many bits of a word are set."""
     return types.int64(types.uint64), lambda context, builder, signature, arguments: builder.ctpop(arguments[0])
 
 
 @intrinsic
-def _lowest_of(typing_context: Any, word: Any) -> Any:
+def lowest_of(typing_context: Any, word: Any) -> Any:
     """Where the lowest set bit of a word stands; 64 when there is none."""
     never = ir.Constant(ir.IntType(1), 0)
     return (
@@ -124,35 +124,15 @@ def _lowest_of(typing_context: Any, word: Any) -> Any:
 
 
 @intrinsic
-def _published(typing_context: Any, address: Any) -> Any:
-    """A number that another thread may write just now; what it wrote before ``publish`` is seen with it."""
+def publish(typing_context: Any, address: Any, number: Any) -> Any:
+    """Write a number that another thread may read just now; whoever sees it sees what was written before it, too."""
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        pointer = builder.inttoptr(arguments[0], ir.IntType(64).as_pointer())
-        return builder.load_atomic(pointer, "acquire", 8)
-
-    return types.int64(types.int64), generate
-
-
-@intrinsic
-def _publish(typing_context: Any, address: Any, number: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         pointer = builder.inttoptr(arguments[0], ir.IntType(64).as_pointer())
         builder.store_atomic(arguments[1], pointer, "release", 8)
         return context.get_dummy_value()
 
     return types.void(types.int64, types.int64), generate
-
-
-byte_at: Any = _byte_at
-publish: Any = _publish
-published: Any = _published
-number_at: Any = _number_at
-word_at: Any = _word_at
-near_sets: Any = _near_sets
-ones_of: Any = _ones_of
-lowest_of: Any = _lowest_of
-larger_or_equal_numbers: Any = _larger_or_equal_numbers
 
 
 @bare_helper

@@ -92,58 +92,48 @@ def _generate_stop_bits(context: Any, builder: Any, signature: Any, arguments: A
 
 
 @intrinsic
-def _plain_bits(typing_context: Any, array: Any, at: Any) -> Any:
+def plain_bits(typing_context: Any, array: Any, at: Any) -> Any:
     """A bit for each of 64 bytes: ASCII letters, digits and underscores."""
     return types.uint64(array, types.int64), _generate_plain_bits
 
 
 @intrinsic
-def _stop_bits(typing_context: Any, array: Any, at: Any) -> Any:
+def stop_bits(typing_context: Any, array: Any, at: Any) -> Any:
     """The same for these, the signs ``#``, ``&``, ``.``, ``<`` and ``@``, and all bytes outside ASCII."""
     return types.uint64(array, types.int64), _generate_stop_bits
 
 
 @intrinsic
-def _ask(typing_context: Any, array: Any, at: Any) -> Any:
+def ask(typing_context: Any, array: Any, at: Any) -> Any:
     """Ask for the cache line of an element, which will be written soon."""
     return types.void(array, types.int64), _generate_ask
 
 
 @intrinsic
-def _swapped(typing_context: Any, word: Any) -> Any:
+def swapped(typing_context: Any, word: Any) -> Any:
     """The bytes of a word in the opposite order."""
     return types.uint64(types.uint64), _generate_swapped
 
 
 @intrinsic
-def _item(typing_context: Any, array: Any, at: Any) -> Any:
+def item(typing_context: Any, array: Any, at: Any) -> Any:
     """The element at an index that is not negative."""
     return array.dtype(array, types.int64), _generate_item
 
 
 @intrinsic
-def _load64(typing_context: Any, array: Any, at: Any) -> Any:
+def load64(typing_context: Any, array: Any, at: Any) -> Any:
     """Eight bytes of an array as one number, from any offset."""
     return types.uint64(array, types.int64), _generate_load64
 
 
 @intrinsic
-def _store64(typing_context: Any, array: Any, at: Any, value: Any) -> Any:
+def store64(typing_context: Any, array: Any, at: Any, value: Any) -> Any:
     """Write a number into eight bytes of an array, at any offset."""
     return types.void(array, types.int64, types.uint64), _generate_store64
 
 
 @intrinsic
-def _width_of(typing_context: Any, value: Any) -> Any:
+def width_of(typing_context: Any, value: Any) -> Any:
     """How many bits a number takes; none for zero."""
     return types.int64(types.uint64), _generate_width
-
-
-item: Any = _item
-load64: Any = _load64
-store64: Any = _store64
-width_of: Any = _width_of
-swapped: Any = _swapped
-ask: Any = _ask
-plain_bits: Any = _plain_bits
-stop_bits: Any = _stop_bits

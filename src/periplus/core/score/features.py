@@ -9,12 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from periplus.core.compiler import F64, I64, R_F64, R_I64, R_U32, bare_helper, kernel, signature
+from periplus.core.compiler import F64, I64, M_F64, R_F64, R_I64, R_U32, bare_helper, kernel, signature
 from periplus.core.layout.documents import FIELD_COUNT
 from periplus.core.layout.scores import PASSAGE
 from periplus.core.machine.arrays import at_f64, at_i64, at_u32
 
-M_F64 = "Array(float64, 1, 'C')"
 FAR = 1 << 30
 TITLE, HEADINGS, BODY, ANCHORS, ADDRESS = 0, 1, 2, 3, 4
 COLUMNS = ("nearness", "phrase", "passage", "heading_phrase", "title_phrase", "title_exact", "host", "path")

@@ -52,7 +52,7 @@ def _summed(builder: Any, numbers: Any) -> Any:
 
 
 @intrinsic
-def _eight(typing_context: Any, at: Any, bit: Any, width: Any, position: Any, starts_at: Any, to: Any) -> Any:
+def eight(typing_context: Any, at: Any, bit: Any, width: Any, position: Any, starts_at: Any, to: Any) -> Any:
     """Write eight positions: each the one before it (the first: ``position``) and the number that begins at a bit.
 
     Returns a byte for each field but the first, of bits that are set for positions before the field's start.
@@ -81,9 +81,6 @@ def _eight(typing_context: Any, at: Any, bit: Any, width: Any, position: Any, st
         return result
 
     return types.uint64(*[types.int64] * 6), generate
-
-
-eight: Any = _eight
 
 
 @bare_helper

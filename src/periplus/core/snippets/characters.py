@@ -16,7 +16,7 @@ def _each(number: int) -> Any:
 
 
 @intrinsic
-def _equal_points(typing_context: Any, address: Any, point: Any) -> Any:
+def equal_points(typing_context: Any, address: Any, point: Any) -> Any:
     """One bit for each of 64 code points, set where it is the one asked for."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -28,7 +28,7 @@ def _equal_points(typing_context: Any, address: Any, point: Any) -> Any:
 
 
 @intrinsic
-def _foreign_points(typing_context: Any, address: Any) -> Any:
+def foreign_points(typing_context: Any, address: Any) -> Any:
     """One bit for each of 64 code points, set where it is none of ASCII."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -39,7 +39,7 @@ def _foreign_points(typing_context: Any, address: Any) -> Any:
 
 
 @intrinsic
-def _wordly_points(typing_context: Any, address: Any) -> Any:
+def wordly_points(typing_context: Any, address: Any) -> Any:
     """One bit for each of 64 code points, set where it is a letter or a digit of ASCII, or an underscore."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -51,11 +51,6 @@ def _wordly_points(typing_context: Any, address: Any) -> Any:
         return builder.bitcast(builder.or_(builder.or_(letter, digit), joins), ir.IntType(LANES))
 
     return types.uint64(types.int64), generate
-
-
-equal_points: Any = _equal_points
-foreign_points: Any = _foreign_points
-wordly_points: Any = _wordly_points
 
 
 @helper
