@@ -52,7 +52,6 @@ def read(
 def iterate(
     path: Path | str,
     offset: int = 0,
-    max_unpacked: int = encoding.MAX_UNPACKED,
     others: ArchiveSource | None = None,
 ) -> Iterator[tuple[ArchiveLocation, Exchange]]:
     """Every HTTP response and revisit of a file with its request, from the record at ``offset`` on, with their places.
@@ -64,21 +63,21 @@ def iterate(
     """
     path = Path(path)
     with _opened(path) as file:
-        yield from _exchanges(path, _told(path, thinned.records(file, offset)), max_unpacked, others)
+        yield from _exchanges(path, _told(path, thinned.records(file, offset)), others)
 
 
 def iterate_as_it_stands(path: Path, file: BinaryIO) -> Iterator[tuple[ArchiveLocation, Exchange]]:
     """Every response of an open file, with the bytes where it is in there; of a thinned file these are no places."""
-    yield from _exchanges(path, _told(path, member.placed_records(file)), encoding.MAX_UNPACKED, None)
+    yield from _exchanges(path, _told(path, member.placed_records(file)), None)
 
 
 def _exchanges(
-    path: Path, records: Iterator[PlacedRecord], max_unpacked: int, others: ArchiveSource | None
+    path: Path, records: Iterator[PlacedRecord], others: ArchiveSource | None
 ) -> Iterator[tuple[ArchiveLocation, Exchange]]:
     for placed, request in _pairs(records):
         try:
             payload = _payload_at_hand(others or path.parent, placed.record)
-            exchange = _exchange(placed.record, request, max_unpacked, payload)
+            exchange = _exchange(placed.record, request, encoding.MAX_UNPACKED, payload)
         except Corrupt as error:
             raise type(error)(f"{path} at {placed.offset}: {error}") from error
         yield ArchiveLocation(path.name, placed.offset, placed.length), exchange

@@ -159,7 +159,7 @@ class Retention:
             self._forget(path.name, verdict.goes)
             size = path.stat().st_size
             if verdict.stays:
-                left = self._thinned(path, file, verdict) if verdict.goes else size
+                left = archive.thin(path, file, _members(verdict.stays)) if verdict.goes else size
                 self._note(path.name, verdict.superseded)
             else:
                 left = self._removed(path, file)
@@ -239,9 +239,6 @@ class Retention:
         """Rows of pages that are gone name it no more. A state that cannot be written to stops everything here."""
         with self._database.write() as tx:
             tx.executemany(_FORGET, [(*place_of(one.url), name, one.offset) for one in goes if one.url])
-
-    def _thinned(self, path: Path, file: BinaryIO, verdict: _Verdict) -> int:
-        return archive.thin(path, file, _members(verdict.stays))
 
     def _removed(self, path: Path, file: BinaryIO) -> int:
         """A file of which nothing stays is emptied first: a crash leaves no row of a file that is lost."""
