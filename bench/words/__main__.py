@@ -18,6 +18,7 @@ import ast
 import json
 import random
 import time
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -117,8 +118,8 @@ def listed(path: Path, occurs: Callable[[str], int]) -> dict[int, list[tuple[str
     return found
 
 
-def asked(folder: Path, snapshot: Snapshot, path: Path) -> dict[str, Any]:
-    """Misspellings of a list as whole queries."""
+def asked(folder: Path, snapshot: Snapshot, path: Path, words: Path | None) -> dict[str, Any]:
+    """Misspellings of a list as whole queries, and right words: those that occur, and those of a list that do not."""
     engine = Engine(folder, PATIENT)
     engine.warm()
     found: dict[str, Any] = {}
@@ -130,8 +131,19 @@ def asked(folder: Path, snapshot: Snapshot, path: Path) -> dict[str, Any]:
         rights.update(right for right, _ in given)
         found[f"{distance} edits"] = {"asked": len(given), "first": _share(first), "at once": _share(once)}
     changed = [bool(engine.search(SearchRequest(right)).corrections) for right in sorted(rights)]
+    found["right words"] = {"asked": len(changed), "changed": _share(changed)}
+    if words is not None:
+        absent = [bool(engine.search(SearchRequest(word)).query.corrected) for word in lacking(words, snapshot)]
+        found["right words that no page has"] = {"asked": len(absent), "changed": _share(absent)}
     engine.close()
-    return found | {"right words": {"asked": len(changed), "changed": _share(changed)}}
+    return found
+
+
+def lacking(path: Path, snapshot: Snapshot) -> list[str]:
+    """A sample of the words of a list that no document has as they are written."""
+    words = [word for word in path.read_text(encoding="utf-8").splitlines() if word.isalpha() and word.islower()]
+    random.Random(SEED).shuffle(words)
+    return list(islice((word for word in words if len(word) > 3 and not snapshot.frequency(word)), LISTED))
 
 
 def _share(true: Iterable[bool]) -> float:
@@ -184,13 +196,14 @@ def main() -> None:
     options.add_argument("--collection", type=Path, required=True, help="a collection that is indexed already")
     options.add_argument("--sets", type=Path, default=SETS, help="folder of Norvig's sets")
     options.add_argument("--list", type=Path, help="misspellings, a line each: wrong->right")
+    options.add_argument("--words", type=Path, help="with --list: right words, a line each, as of Debian's wamerican")
     options.add_argument("--entries", type=int, default=1_000_000)
     options.add_argument("--json", type=Path, default=ROOT / "build" / "bench-words" / "result.json")
     chosen = options.parse_args()
     with IndexStore(chosen.collection / "index").open() as snapshot:
         spelt = spelling(snapshot, chosen.sets)
         words = [word for word, _ in snapshot.words(VOCABULARY) if word.isalpha()]
-        told = asked(chosen.collection, snapshot, chosen.list) if chosen.list else {}
+        told = asked(chosen.collection, snapshot, chosen.list, chosen.words) if chosen.list else {}
     print(f"The speller of {snapshot.live:,} documents was built in {spelt['built_ms'] / 1000:.1f} s.\n")
     for name in ("spell-testset1", "spell-testset2"):
         row = spelt[name]

@@ -362,3 +362,33 @@ def test_words_are_parted_and_joined_only_in_the_language_of_the_query(bilingual
     assert bilingual.search(SearchRequest(f"{typed} lang:en")).corrections == ()
     assert bilingual.search(SearchRequest(typed, language="en")).corrections == ()
     assert bilingual.search(SearchRequest(typed, language="de")).query.corrected == meant
+
+
+@pytest.mark.parametrize("typed", ["elbow", "beastly", "elbow image"])
+def test_a_right_word_that_nobody_wrote_is_at_most_offered_another(tmp_path, typed):
+    """``elbow`` is two mistakes from ``allow``, as short words are from many others."""
+    pages = [page(f"https://a.example/{i}", "image", "allow the image its beauty") for i in range(60)]
+    pages += [page(f"https://a.example/more/{i}", "text", "what else there is") for i in range(200)]
+    build(tmp_path, pages)
+    with contextlib.closing(Engine(tmp_path, PATIENT)) as engine:
+        answer = engine.search(SearchRequest(typed))
+        assert answer.query.corrected is None
+        assert engine.search(SearchRequest("imgae")).query.corrected == "image"
+    assert bool(answer.results) == ("image" in typed)
+    assert answer.corrections
+
+
+@pytest.mark.parametrize(("typed", "language"), [("importiere", "de"), ("coupez", "fr"), ("вашими", "ru")])
+def test_an_inflection_of_the_query_s_language_is_left_alone(tmp_path, typed, language):
+    """Only another ending of the word is written anywhere; English stems do not know the endings of other languages."""
+    said = {"de": "Dateien importieren, importiert", "fr": "coupes le texte", "ru": "ваших файлов"}
+    pages = [
+        page(f"https://a.example/{own}/{i}", words, words, language=own)
+        for own, words in said.items()
+        for i in range(20)
+    ]
+    build(tmp_path, pages)
+    with contextlib.closing(Engine(tmp_path, PATIENT)) as engine:
+        answer = engine.search(SearchRequest(typed, reader=language))
+    assert (answer.query.corrected, answer.corrections) == (None, ())
+    assert answer.results

@@ -87,20 +87,25 @@ class Search(Struct, gc=False):
         return self.context.generation
 
     def answer(self, started: float) -> SearchAnswer:
-        """What was asked, or what was probably meant: where words are written nowhere, or where nothing was found."""
+        """What was asked, or what was probably meant: where words are written nowhere, or where nothing was found.
+
+        What was perhaps meant is offered.
+        """
         understood = self._understood(self.request.query)
         doubtful = unwritten(self.generation.lexicon, understood.reading) if self.request.correct else []
-        corrections = self._corrections(understood, doubtful)
+        corrections = self._corrections(understood, doubtful, sure=True)
         corrected = self._outcome(self._understood(corrections[0])) if corrections else None
         if corrected is not None and corrected.total.value:
             return self._assembled(corrected, corrections, corrections[0], started)
         tried, outcome = corrections, self._outcome(understood)
         found = outcome.total.value
-        corrections = self._corrections(understood, suspects(self.generation.lexicon, understood.reading, found))
-        if not found and corrections and corrections != tried and self.request.correct:
-            corrected = self._outcome(self._understood(corrections[0]))
-            if corrected.total.value:
+        doubtful = suspects(self.generation.lexicon, understood.reading, found)
+        if not found and self.request.correct:
+            corrections = self._corrections(understood, doubtful, sure=True)
+            corrected = self._outcome(self._understood(corrections[0])) if corrections not in ((), tried) else None
+            if corrected is not None and corrected.total.value:
                 return self._assembled(corrected, corrections, corrections[0], started)
+        corrections = self._corrections(understood, doubtful)
         return self._assembled(outcome, corrections, None, started)
 
     def _outcome(self, understood: Understood) -> Outcome:
@@ -154,19 +159,21 @@ class Search(Struct, gc=False):
         return structs.replace(task, lens=self.checked.lens, pinned=pinned)
 
     @traced("search.spelling")
-    def _corrections(self, understood: Understood, doubtful: list[str]) -> tuple[str, ...]:
-        """The query as it was probably meant, by those of its words that are looked at."""
+    def _corrections(self, understood: Understood, doubtful: list[str], *, sure: bool = False) -> tuple[str, ...]:
+        """The query as it was perhaps meant, or surely, by those of its words that are looked at."""
         speller = self._speller(doubtful)
         if speller is None:
             return ()
-        return speller.corrections(understood.reading, doubtful, self._languages(understood))
+        return speller.corrections(understood.reading, doubtful, self._languages(understood), sure=sure)
 
     def _languages(self, understood: Understood) -> tuple[str, ...]:
-        """Languages that a correction may be in: the query's, or the reader's and the main ones. None means any."""
+        """Languages that a correction may be in, likeliest first: the query's, or the reader's and the main ones.
+
+        None means any.
+        """
         main, every = self.generation.languages, self.generation.summary.languages
         told = (understood.told_language,) if understood.told_language else (self.request.reader, *main)
-        languages = tuple(dict.fromkeys([*(language for language in told if language in every), ""]))
-        return () if not main or set(languages) >= set(every) else languages
+        return tuple(dict.fromkeys([*(language for language in told if language in every), ""])) if main else ()
 
     def _speller(self, doubtful: list[str]) -> Speller | None:
         """The one to ask about some words, if there are any and there is time left."""

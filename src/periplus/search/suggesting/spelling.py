@@ -3,9 +3,11 @@
 Words near a misspelt one come from a generation's ``SpellingDictionary``. Among close candidates the query's other
 words decide. A word that occurs is changed only for one that is far more frequent, the more so the shorter it is and
 the more has to be changed. One that is written nowhere, but of which another form occurs, may be an inflection: it is
-changed for one that is frequent enough. Neither is changed for another ending of itself. A word that is none may be
-two, and two may be one. No word is changed for one of another language than the query may be in, and none that queries
-are full of (``weather``, ``near``), whether pages have it or not.
+changed for one that is frequent enough. Neither is changed for another ending of itself. A word that is written nowhere
+in any form may be a right one that nobody wrote about: another is offered, and surely meant only where little of a long
+word has to be changed. A word that is none may be two, and two may be one. No word is changed for one of another
+language than the query may be in, and none that queries are full of (``weather``, ``near``), whether pages have it or
+not.
 """
 
 from __future__ import annotations
@@ -20,7 +22,14 @@ from periplus.search.query.lexicon import MAX_FORMS, Lexicon
 from periplus.search.query.plan import is_one_word
 from periplus.search.query.syntax import AnyOf, ParsedQuery, Phrase, Sequence, Signed, TypedWord
 from periplus.search.query.vocabulary import is_usual_in_queries
-from periplus.search.suggesting.dictionary import FAR, LEAST_LETTERS, WORDS_KEPT, Candidate, SpellingDictionary
+from periplus.search.suggesting.dictionary import (
+    EDIT_WORTH,
+    FAR,
+    LEAST_LETTERS,
+    WORDS_KEPT,
+    Candidate,
+    SpellingDictionary,
+)
 from periplus.text import STEM_MARK, TermForm, analyze, forms_of
 from periplus.text.stemming import DEFAULT_LANGUAGE
 
@@ -37,6 +46,7 @@ FEW_RESULTS = 10  # of a query: then all its words are looked at. A word of no m
 SHORT, LONG = 7, 9
 OCCURS, FORM_OCCURS = (2.0, 3.0, 0.5), (-2.0, 7.0, 2.0)
 MOST_COST = 1.2  # of changing a word that occurs
+LETTER_WORTH, DOUBT = 2.0, 2.0  # of a word that occurs in no form: of each letter, against a change; beside its cost
 ENDING = 3  # letters that inflections may differ in
 FITTING = 0.5  # of its share of all documents: so often a word of a language stands in documents of it
 CLOSE, MOST_CLOSE = 2.0, 4  # of worth, between candidates of which other words decide; and how many these are
@@ -67,12 +77,20 @@ def _written(lexicon: Lexicon, text: str) -> int:
 
 
 @lru_cache(maxsize=WORDS_KEPT)
-def _forms(text: str) -> Forms:
+def _forms(text: str, language: str = DEFAULT_LANGUAGE) -> Forms:
     """The forms of the first word of a text, if there is one."""
     if is_one_word(text):
-        return forms_of(text, DEFAULT_LANGUAGE)
-    tokens = analyze(text)
+        return forms_of(text, language)
+    tokens = analyze(text, language)
     return tokens[0].forms if tokens else ()
+
+
+def _tongues(languages: tuple[str, ...]) -> tuple[str, ...]:
+    """Languages whose endings a word may have: the likeliest of a query, and the one that most pages know words of.
+
+    Of further ones chance alone would find many a mistyped word an ending.
+    """
+    return tuple(dict.fromkeys([DEFAULT_LANGUAGE, *filter(None, languages[:1])]))
 
 
 class Speller:
@@ -93,16 +111,17 @@ class Speller:
         self._by_language = by_language or {}
 
     def corrections(
-        self, reading: ParsedQuery, doubtful: list[str], languages: tuple[str, ...] = ()
+        self, reading: ParsedQuery, doubtful: list[str], languages: tuple[str, ...] = (), *, sure: bool = False
     ) -> tuple[str, ...]:
-        """The query as it was probably meant; empty when it needs no correction.
+        """The query as it was perhaps meant; empty when it needs no correction.
 
-        ``doubtful`` are the words to look at, ``languages`` those that the query may be in; none: any.
+        ``doubtful`` are the words to look at, ``languages`` those that the query may be in; none: any. ``sure``: only
+        as it was probably meant, which may be searched in its place.
         """
         plain = [node.text for node in reading.nodes if type(node) is TypedWord]
         changes: dict[str, str] = {}
         for text in doubtful:
-            better = self.word(text, plain, languages)
+            better = self.word(text, plain, languages, sure=sure)
             if better and better != text.casefold():
                 changes[text] = better
         if not changes:
@@ -111,17 +130,29 @@ class Speller:
         nodes = tuple(_changed(node, changes) for node in reading.nodes)
         return (str(ParsedQuery(nodes)),)
 
-    def word(self, text: str, context: list[str], languages: tuple[str, ...] = ()) -> str:
+    def word(self, text: str, context: list[str], languages: tuple[str, ...] = (), *, sure: bool = False) -> str:
         """The likeliest other spelling of one word, or empty; ``context`` are the words it stands among."""
         word = _comparable_word(text)
         if not word:
             return ""
-        own, known = self._documents(word)
-        near = self._more_frequent(word, own) if known else self._closest(word)
+        tongues = _tongues(languages)
+        own, known = self._documents(word, tongues)
+        near = self._more_frequent(word, own, tongues) if known else self._closest(word)
         others = [other for other in context if other != text]
         best = self._of_language(near, others, languages)
         parted = "" if known or (best is not None and best.cost <= PARTED_COST) else self._parted(word, languages)
-        return parted or (best.word if best else "")
+        if parted or best is None:
+            return parted
+        return best.word if known or not sure or self._was_meant(word, best) else ""
+
+    def _was_meant(self, word: str, best: Candidate) -> bool:
+        """Whether a word that occurs in no form was rather mistyped than meant as it is.
+
+        A long word that nobody wrote is seldom one or two edits from another; of short ones everything is near. Of the
+        words that are typed, a collection lacks fewer the larger it is, about by the root of its documents.
+        """
+        usual = math.log(best.frequency) - 0.5 * math.log(max(self._lexicon.documents, 1))
+        return LETTER_WORTH * len(word) + usual >= EDIT_WORTH * best.cost + DOUBT
 
     def _of_language(
         self, candidates: list[Candidate], context: list[str], languages: tuple[str, ...]
@@ -137,34 +168,45 @@ class Speller:
 
     def _is_of(self, word: str, documents: int, languages: tuple[str, ...]) -> bool:
         """Whether a word of so many documents is one of some languages."""
+        languages = self._narrowing(languages)
         if not languages:
             return True
         asked = IndexQuery(must=(Group((TermForm(word),)),), filters=Filters(languages=languages))
         return self._count(asked) >= FITTING * documents * self._share(languages)
+
+    def _narrowing(self, languages: tuple[str, ...]) -> tuple[str, ...]:
+        """Languages as they narrow the documents; none where they are those of all."""
+        return () if set(languages) >= self._by_language.keys() else languages
 
     def _share(self, languages: tuple[str, ...]) -> float:
         """Of all documents, those in some languages."""
         inside = sum(self._by_language.get(language, 0) for language in languages)
         return inside / sum(self._by_language.values()) if inside else 1.0
 
-    def _documents(self, word: str) -> tuple[int, int]:
+    def _documents(self, word: str, tongues: tuple[str, ...]) -> tuple[int, int]:
         """Documents with a word as it is written, and, if there are none, with it in any form."""
-        own, *others = self._lexicon.frequencies([word, *[form.term for form in _forms(word)]])
+        terms = dict.fromkeys([form.term for tongue in tongues for form in _forms(word, tongue)])
+        own, *others = self._lexicon.frequencies([word, *terms])
         return own, own or max(others, default=0)
 
     def _closest(self, word: str) -> list[Candidate]:
         """Candidates for a word that does not occur."""
         return self._dictionary.near(word)
 
-    def _more_frequent(self, word: str, own: int) -> list[Candidate]:
-        """Candidates for a word that occurs, or (``own`` 0) of which another form does."""
+    def _more_frequent(self, word: str, own: int, tongues: tuple[str, ...]) -> list[Candidate]:
+        """Candidates for a word that occurs, or (``own`` 0) of which another form does.
+
+        Where that form is as near, the word is an ending that nobody wrote, and no other word was meant.
+        """
         base, by_cost, by_letter = OCCURS if own else FORM_OCCURS
         missing = SHORT - min(len(word), SHORT if own else LONG)
         least = math.log(own + 1) + base + by_letter * missing
         most_cost = MOST_COST if own else FAR
         near = self._dictionary.near(word, most_cost=most_cost, least_count=max(0.0, math.exp(least) - 1.0))
         enough = [one for one in near if math.log(one.frequency + 1) >= least + by_cost * one.cost]
-        return [one for one in enough if not _is_variant(word, one.word)]
+        variants = {one.word: one.cost for one in enough if _is_variant(word, one.word, tongues)}
+        least_cost = FAR if own else min(variants.values(), default=FAR)
+        return [one for one in enough if one.word not in variants and one.cost < least_cost]
 
     def _in_context(self, candidates: list[Candidate], context: list[str]) -> Candidate | None:
         """The best candidate; among close ones, that which occurs together with the query's other words."""
@@ -222,7 +264,7 @@ class Speller:
 
         The most frequent such parts.
         """
-        filters = Filters(languages=languages)
+        filters = Filters(languages=self._narrowing(languages))
         places = range(2, len(word) - 1)
         parts = [*[word[:i] for i in places], *[word[i:] for i in places]]
         documents, half = self._lexicon.frequencies(parts), len(places)
@@ -251,13 +293,15 @@ class Speller:
         return [documents > 0 for documents in self._lexicon.frequencies(words)]
 
 
-def _is_variant(word: str, other: str) -> bool:
+def _is_variant(word: str, other: str, tongues: tuple[str, ...]) -> bool:
     """Whether two words are one: with another ending, or as others spell it (``initialise``, ``initialize``)."""
     if word.replace("s", "z") == other.replace("s", "z"):
         return True
     shorter = min(len(word), len(other))
     same = next((i for i in range(shorter) if word[i] != other[i]), shorter)
-    return same >= max(len(word) - ENDING, shorter - 1) and _forms(word)[-1] == _forms(other)[-1]
+    if same < max(len(word) - ENDING, shorter - 1):
+        return False
+    return any(_forms(word, tongue)[-1] == _forms(other, tongue)[-1] for tongue in tongues)
 
 
 def _comparable_word(text: str) -> str:
