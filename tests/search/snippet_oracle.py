@@ -18,6 +18,8 @@ ENDS_WELL = frozenset('.!?…。！？:;"”’»)]')
 def oracle(text, query, language):
     """Text and marks of the snippet; nothing when no word stands in the text."""
     (found,) = ShownTexts([text], [language]).matches(query)
+    if all(hit.is_stop for hit in found) and not query.only_stops(language):
+        return None
     spans = chosen(text, found, query)
     if not spans:
         return None

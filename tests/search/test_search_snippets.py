@@ -158,6 +158,18 @@ def test_stop_words_are_marked_only_beside_others():
     assert marked(made('"to be"', "What is to be done.")) == ["to", "be"]
 
 
+def test_a_page_that_has_only_the_stop_words_of_a_query_shows_how_it_begins():
+    text = "The harbour opens at six. " + FILLER * 3 + "What is to be done of it."
+    result = made("signs of kettle", text, title="Kettle", description="All about boiling water.")
+    assert (result.text, marked(result)) == ("All about boiling water.", [])
+    assert made("signs of kettle", text).text.startswith("The harbour opens at six.")
+    assert marked(made("signs of kettle", text + " A kettle of fish.")) == ["kettle", "of"]
+
+
+def test_of_a_query_of_stop_words_these_are_marked():
+    assert marked(made("to be", "What is to be done.")) == ["to", "be"]
+
+
 def test_scripts_without_spaces():
     result = made("日本", "これは日本語の文章です。次の文。")
     assert marked(result) == ["日本"]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from msgspec import Struct
 
-from periplus.core.layout.shown_texts import MATCH, PLACE
+from periplus.core.layout.shown_texts import MATCH, PLACE, STOP
 from periplus.index import STRONG_SHARE
 from periplus.search.query.plan import is_one_word, stops
 from periplus.text import STEM_MARK, analyze, base_language, forms_of
@@ -86,6 +86,10 @@ class Highlights(Struct, frozen=True):
                 terms.setdefault(term, place)
         beginnings = dict.fromkeys(one for word in words for one in word.beginnings)
         return cls(terms, tuple(beginnings), tuple(weights))
+
+    def only_stops(self, language: str) -> bool:
+        """Whether every word is a stop word of a language."""
+        return {word for term, word in self.words.items() if stops(term, language)} == set(self.words.values())
 
 
 @lru_cache(maxsize=WORDS_KEPT)
@@ -189,6 +193,24 @@ class ShownTexts:
         numbers = np.array([number for several in spelled for match in several for number in match], np.int64)
         found = _kernels().place_matches(places, count, numbers, np.array(ends, np.int64), matches, sizes)
         return PlacedMatches(matches[: MATCH * found], sizes)
+
+    def telling(self, query: Highlights) -> PlacedMatches:
+        """Words of the query in each text as kernels take them, but in texts that have only stop words of a query with
+        other words: there they say nothing."""
+        placed = self.placed(query)
+        rows = placed.numbers.reshape(-1, MATCH)
+        owners = np.repeat(np.arange(len(self.texts)), placed.sizes)
+        others = np.bincount(owners[rows[:, STOP] == 0], minlength=len(self.texts))
+        poor = [
+            place
+            for place in np.flatnonzero((others == 0) & (placed.sizes > 0)).tolist()
+            if not query.only_stops(self.languages[place])
+        ]
+        if not poor:
+            return placed
+        sizes = placed.sizes.copy()
+        sizes[poor] = 0
+        return PlacedMatches(rows[~np.isin(owners, poor)].reshape(-1), sizes)
 
     def _places(self, query: Highlights) -> tuple[IntArray, int, list[tuple[str, str]]]:
         """Where words may stand, how many places these are, and every spelling there with its language."""

@@ -68,7 +68,7 @@ def snippets(documents: Sequence[StoredDocument], query: Highlights) -> list[Sni
 
 def _fragments(texts: ShownTexts, query: Highlights) -> tuple[list[list[int]], list[tuple[int, int]]]:
     """What is chosen of each text, as the kernel says it, and the highlights of all of them."""
-    found, count = texts.placed(query), len(texts.texts)
+    found, count = texts.telling(query), len(texts.texts)
     pages = np.empty(PAGE * count, np.int64)
     marks = np.empty(2 * MAX_SNIPPET * count, np.int64)
     weights = np.array(query.weights, np.float64)
@@ -137,11 +137,13 @@ def highlighted(text: str, query: Highlights, language: str) -> Snippet:
 
 def _highlighted_all(texts: Sequence[str], query: Highlights, languages: Sequence[str]) -> list[Snippet]:
     found = ShownTexts(texts, languages).matches(query)
-    return [_marked(text, one) for text, one in zip(texts, found, strict=True)]
+    several = zip(texts, found, languages, strict=True)
+    return [_marked(text, one, alone=query.only_stops(language)) for text, one, language in several]
 
 
-def _marked(text: str, found: list[Match]) -> Snippet:
-    if not all(match.is_stop for match in found):
+def _marked(text: str, found: list[Match], *, alone: bool) -> Snippet:
+    """``alone``: the query has only stop words, which are marked wherever they stand."""
+    if not (alone and all(match.is_stop for match in found)):
         found = [match for place, match in enumerate(found) if not match.is_stop or _beside_plain(text, found, place)]
     return Snippet(text, _without_overlap(found))
 
