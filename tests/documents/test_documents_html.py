@@ -88,6 +88,8 @@ def test_a_whole_page_gives_all_its_fields():
         "<noscript>NOISE</noscript>",
         "<dialog>NOISE</dialog>",
         '<ul><li><a href="/a">NOISE</a><li><a href="/b">NOISE b</a><li><a href="/c">NOISE c</a></ul>',
+        '<div class=header><p>Next: <a href="/b" rel=next>NOISE</a>, Up: <a href="/" rel=up>Contents</a></p></div>',
+        "<div>NOISE: " + " ".join(f'<a href="/{chapter}">ch. {chapter}</a>' for chapter in range(60)) + "</div>",
     ],
 )
 def test_noise_is_kept_apart_but_kept(noise):
@@ -112,6 +114,13 @@ def test_noise_is_kept_apart_but_kept(noise):
 )
 def test_odd_frames_do_not_empty_a_page(frame):
     assert PROSE.strip() in document(frame.format(f"<p>{PROSE}</p>")).text
+
+
+def test_a_heading_or_a_paragraph_that_leads_on_is_text():
+    heading = "<h2><a href='/b' rel=next>The next tide</a></h2>"
+    found = document(f"{heading}<p>{PROSE * 3}<a href='/c' rel=prev>before that</a></p><p>{PROSE}</p>")
+    assert "The next tide" in found.text
+    assert "before that" in found.text
 
 
 def test_what_lies_outside_a_marked_main_part_is_boilerplate():
