@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from periplus.search import read
@@ -132,7 +132,13 @@ PIECES = [
 pieces = st.sampled_from([*PIECES, " ", "\n", "\x00"])
 
 
-@given(st.one_of(st.text(max_size=200), st.lists(pieces, max_size=40).map("".join)))
+several_pieces = st.lists(pieces, max_size=40).map("".join)
+deep_pieces = st.tuples(st.sampled_from(["(" * depth for depth in range(MAX_DEPTH - 1, MAX_DEPTH + 3)]), several_pieces)
+
+
+@given(st.one_of(st.text(max_size=200), several_pieces, deep_pieces.map("".join)))
+@example("(" * (MAX_DEPTH + 2) + ",)")
+@example("(" * (MAX_DEPTH + 2) + "-(a)b")
 def test_reading_never_fails_and_its_spelling_reads_the_same(text):
     reading = read(text)
     again = read(str(reading))

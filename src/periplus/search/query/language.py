@@ -46,6 +46,7 @@ _QUOTE_SIGNS = frozenset('"“”„«»')
 _SIGNS = re.compile(r"[\"“”„«»()|*:]|(?:^|\s)[+-]")  # operators, or words that only look like them
 _OPTION = re.compile(r"[^\W_][.,;:?!]*$")  # of a command, as in "git commit -m": nobody excludes a letter
 _OR = ("OR", "|", "||")
+_TOO_DEEP = re.compile(r"[+\-(]*\(")  # brackets inside of as many as count, and the signs before them
 
 
 def words_alone(text: str) -> list[str] | None:
@@ -165,6 +166,8 @@ class _QueryReader:
         return not joins_again and not (depth and self._here(")"))
 
     def _unit(self, depth: int) -> Node | None:
+        if depth == MAX_DEPTH and (deep := _TOO_DEEP.match(self.text, self.at)):
+            self.at = deep.end()
         sign = self._sign()
         node = self._atom(depth)
         if node is None or not sign:
@@ -187,7 +190,6 @@ class _QueryReader:
     def _atom(self, depth: int) -> Node | None:
         if self._here("(") and depth < MAX_DEPTH:
             return self._brackets(depth)
-        self.at += self._here("(")  # too deep to mean anything
         if self._at_quote():
             phrase = self._phrase()
             return self._counted(Phrase(phrase)) if phrase else None
