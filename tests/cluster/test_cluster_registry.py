@@ -13,7 +13,7 @@ import pytest
 from cluster_samples import Process, build, is_ready, made_up, until
 
 from periplus import Collection
-from periplus.app.serving.shards import NICENESS, own_cores, serve_shard
+from periplus.app.serving.shards import NICENESS, own_cores, serve_shard, take_own_cores
 from periplus.cluster.registry import DRAIN, FORGOTTEN_AFTER, GOOD_FOR, REPORT_EVERY, Registry
 from periplus.cluster.server import ShardServer
 from periplus.cluster.sources import FolderShards
@@ -304,6 +304,17 @@ def test_shard_processes_part_the_cores(monkeypatch, cores, processes):
     parts = [own_cores(place, processes) for place in range(processes)]
     assert all(parts)
     assert sorted(core for part in parts for core in part) == list(range(10, 10 + cores))
+
+
+def test_a_service_that_may_not_choose_its_cores_serves_all_the_same(monkeypatch):
+    def refused(*_):
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "nice", refused)
+    take_own_cores(0, 2)
+    monkeypatch.setattr(os, "nice", lambda _: 0)
+    monkeypatch.setattr(os, "sched_setaffinity", refused)
+    take_own_cores(0, 2)
 
 
 def test_more_shard_processes_than_cores_share_all_of_them(monkeypatch):

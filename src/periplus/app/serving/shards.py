@@ -6,7 +6,7 @@ import os
 import secrets
 import socket
 import threading
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -155,8 +155,7 @@ def serve_shards(
     """Child: serve some shards of a collection until stopped."""
     from periplus.app.collection import Collection
 
-    os.nice(NICENESS)
-    os.sched_setaffinity(0, own_cores(place, processes))
+    take_own_cores(place, processes)
     with Collection(folder, flags=flags) as collection:
         source = FolderShards(collection.stores)
 
@@ -166,6 +165,13 @@ def serve_shards(
         with ShardServer(numbers, source, token=token, listener=listener, taken_up=settle) as server:
             stopping.wait()
             server.drain(0.0)  # without notice: its broker ends, too, or told it to
+
+
+def take_own_cores(place: int, processes: int) -> None:
+    """Run after the broker and beside the other shard processes, where the system allows that: a service may not."""
+    with suppress(PermissionError):
+        os.nice(NICENESS)
+        os.sched_setaffinity(0, own_cores(place, processes))
 
 
 def own_cores(place: int, processes: int) -> set[int]:
