@@ -19,9 +19,7 @@ BUILD = ROOT / "build" / "soak"
 LONGEST = 16_384  # bytes of an input
 PATIENCE = 20  # seconds for one input
 MEMORY = 2048  # MiB
-PORTION = (
-    120  # seconds of one process: what atheris keeps of each input, some 2 KB, would be taken for the reader's own
-)
+PORTION = 120  # seconds of one process: atheris keeps some 2 KB of each input, which would look like a leak
 INSTRUMENTED = (
     "periplus.documents",
     "periplus.archive",
