@@ -85,10 +85,10 @@ def _forms(text: str, language: str = DEFAULT_LANGUAGE) -> Forms:
     return tokens[0].forms if tokens else ()
 
 
-def _tongues(languages: tuple[str, ...]) -> tuple[str, ...]:
-    """Languages whose endings a word may have: the likeliest of a query, and the one that most pages know words of.
+def _stemming_languages(languages: tuple[str, ...]) -> tuple[str, ...]:
+    """Languages by which a word is stemmed: English, and the likeliest of the query.
 
-    Of further ones chance alone would find many a mistyped word an ending.
+    By more of them, many a mistyped word would have an ending by chance.
     """
     return tuple(dict.fromkeys([DEFAULT_LANGUAGE, *filter(None, languages[:1])]))
 
@@ -135,9 +135,9 @@ class Speller:
         word = _comparable_word(text)
         if not word:
             return ""
-        tongues = _tongues(languages)
-        own, known = self._documents(word, tongues)
-        near = self._more_frequent(word, own, tongues) if known else self._closest(word)
+        stemmed_by = _stemming_languages(languages)
+        own, known = self._documents(word, stemmed_by)
+        near = self._more_frequent(word, own, stemmed_by) if known else self._closest(word)
         others = [other for other in context if other != text]
         best = self._of_language(near, others, languages)
         parted = "" if known or (best is not None and best.cost <= PARTED_COST) else self._parted(word, languages)
@@ -151,7 +151,7 @@ class Speller:
         A long word that nobody wrote is seldom one or two edits from another; of short ones everything is near. Of the
         words that are typed, a collection lacks fewer the larger it is, about by the root of its documents.
         """
-        usual = math.log(best.frequency) - 0.5 * math.log(max(self._lexicon.documents, 1))
+        usual = math.log(max(best.frequency, 1)) - 0.5 * math.log(max(self._lexicon.documents, 1))
         return LETTER_WORTH * len(word) + usual >= EDIT_WORTH * best.cost + DOUBT
 
     def _of_language(
@@ -183,9 +183,9 @@ class Speller:
         inside = sum(self._by_language.get(language, 0) for language in languages)
         return inside / sum(self._by_language.values()) if inside else 1.0
 
-    def _documents(self, word: str, tongues: tuple[str, ...]) -> tuple[int, int]:
+    def _documents(self, word: str, stemmed_by: tuple[str, ...]) -> tuple[int, int]:
         """Documents with a word as it is written, and, if there are none, with it in any form."""
-        terms = dict.fromkeys([form.term for tongue in tongues for form in _forms(word, tongue)])
+        terms = dict.fromkeys([form.term for language in stemmed_by for form in _forms(word, language)])
         own, *others = self._lexicon.frequencies([word, *terms])
         return own, own or max(others, default=0)
 
@@ -193,7 +193,7 @@ class Speller:
         """Candidates for a word that does not occur."""
         return self._dictionary.near(word)
 
-    def _more_frequent(self, word: str, own: int, tongues: tuple[str, ...]) -> list[Candidate]:
+    def _more_frequent(self, word: str, own: int, stemmed_by: tuple[str, ...]) -> list[Candidate]:
         """Candidates for a word that occurs, or (``own`` 0) of which another form does.
 
         Where that form is as near, the word is an ending that nobody wrote, and no other word was meant.
@@ -204,7 +204,7 @@ class Speller:
         most_cost = MOST_COST if own else FAR
         near = self._dictionary.near(word, most_cost=most_cost, least_count=max(0.0, math.exp(least) - 1.0))
         enough = [one for one in near if math.log(one.frequency + 1) >= least + by_cost * one.cost]
-        variants = {one.word: one.cost for one in enough if _is_variant(word, one.word, tongues)}
+        variants = {one.word: one.cost for one in enough if _is_variant(word, one.word, stemmed_by)}
         least_cost = FAR if own else min(variants.values(), default=FAR)
         return [one for one in enough if one.word not in variants and one.cost < least_cost]
 
@@ -293,7 +293,7 @@ class Speller:
         return [documents > 0 for documents in self._lexicon.frequencies(words)]
 
 
-def _is_variant(word: str, other: str, tongues: tuple[str, ...]) -> bool:
+def _is_variant(word: str, other: str, stemmed_by: tuple[str, ...]) -> bool:
     """Whether two words are one: with another ending, or as others spell it (``initialise``, ``initialize``)."""
     if word.replace("s", "z") == other.replace("s", "z"):
         return True
@@ -301,7 +301,7 @@ def _is_variant(word: str, other: str, tongues: tuple[str, ...]) -> bool:
     same = next((i for i in range(shorter) if word[i] != other[i]), shorter)
     if same < max(len(word) - ENDING, shorter - 1):
         return False
-    return any(_forms(word, tongue)[-1] == _forms(other, tongue)[-1] for tongue in tongues)
+    return any(_forms(word, language)[-1] == _forms(other, language)[-1] for language in stemmed_by)
 
 
 def _comparable_word(text: str) -> str:
