@@ -34,11 +34,13 @@ INSTRUMENTED = (
 
 def fuzz(name: str, options: list[str]) -> None:
     with atheris.instrument_imports(include=[*INSTRUMENTED, "pypdf"]):
+        import pypdf  # noqa: F401 (readers import it when they meet a PDF, which is too late to be instrumented)
+
         from fuzz import strangers, targets
     source = strangers if name in strangers.NAMES else targets
     place, learned = BUILD / name, learned_by(name)
     learned.mkdir(parents=True, exist_ok=True)
-    corpus.lay_out([source.seed(name), *corpus.kept(name)], learned)
+    corpus.lay_out([*source.seeds(name), *corpus.kept(name)], learned)
     if not any(Path(option).is_file() for option in options):
         options = [*options, str(learned)]
     limits = [f"-max_len={LONGEST}", f"-timeout={PATIENCE}", f"-rss_limit_mb={MEMORY}", f"-artifact_prefix={place}/"]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import zstandard
 
+from fuzz import files
 from periplus.app.importing.items import outcome_of
 from periplus.app.importing.sources import FileCheck, FileContents
 from periplus.cluster.codec import METHODS, BadMessage, decode_answer, decode_question
@@ -49,25 +50,26 @@ CDXJ = (
     b'org,example)/ 20240506070809 {"url": "https://example.org/", "filename": "a.warc.gz", "offset": "0", '
     b'"length": "9"}\n'
 )
-# By the name of a target: the end of the file's name, and a seed.
-IMPORTS: Final = {
+# By the name of a target: the end of the file's name, and seeds.
+IMPORTS: Final[dict[str, tuple[str, *tuple[bytes, ...]]]] = {
     "warc": (".warc", WARC),
     "warc-gz": (".warc.gz", gzip.compress(WARC, mtime=0)),
     "warc-zst": (".warc.zst", zstandard.compress(WARC)),
     "arc": (".arc", ARC),
-    "wacz": (".wacz", b"PK\x03\x04"),
+    "wacz": (".wacz", files.wacz(WARC, CDXJ)),
     "jsonl": (".jsonl", b'{"id": "1", "url": "https://a.example/", "title": "t", "text": "w", "date": "2024-05-06"}\n'),
     "mbox": (".mbox", MBOX),
     "wiki": (".xml", WIKI),
     "cdxj": (".cdxj", CDXJ),
-    "parquet": (".parquet", b"PAR1"),
+    "parquet": (".parquet", *files.parquet()),
 }
 ROBOTS: Final = b"User-agent: *\nDisallow: /a*b$\nAllow: /%C3%A4\nCrawl-delay: 2.5\nSitemap: /s.xml\n"
 QUERY: Final = b'+"spring tide" -(moon OR site:a.example) intitle:x por* after:2024-05'
 
 
-def check_import(ending: str, data: bytes) -> None:
-    """Whatever a file holds: it is refused, or each of its records has an outcome."""
+def check_import(ending: str, data: bytes) -> bool:
+    """Whatever a file holds: it is refused, or each of its records has an outcome. True where it has records."""
+    read = 0
     with tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as folder:  # noqa: PTH112
         path = Path(folder) / f"a{ending}"
         path.write_bytes(data)
@@ -82,50 +84,55 @@ def check_import(ending: str, data: bytes) -> None:
                         entries = portion.entries(beside)
                         for entry in islice(entries, PARSED):
                             outcome_of(entry)
+                            read += 1
                         for _ in entries:
                             pass
         except (PeriplusError, OSError):
-            return
+            return False
+    return read > 0
 
 
-def check_robots(data: bytes) -> None:
+def check_robots(data: bytes) -> bool:
     rules = RobotsFile.parse(data, "Periplus")
     assert rules.delay is None or rules.delay >= 0
     for url in ("https://example.org/", "https://example.org/a/b?c=%C3%A4"):
         verdict = rules.verdict(url)
         assert verdict.line == 0 or verdict.text, verdict
+    return True
 
 
-def check_query(data: bytes) -> None:
+def check_query(data: bytes) -> bool:
     """A query is always understood, and what it was understood as is understood the same."""
     parsed = read(data.decode("utf-8", "surrogateescape"))
     if not parsed.cut:
         assert str(read(str(parsed))) == str(parsed), str(parsed)
+    return True
 
 
-def check_message(data: bytes) -> None:
+def check_message(data: bytes) -> bool:
+    """True where it is what some method is asked or answers."""
+    fits = False
     for method in METHODS:
         for decode in (decode_question, decode_answer):
             try:
                 decode(method, data)
             except BadMessage:
                 continue
+            fits = True
+    return fits
 
 
-OTHERS: Final[dict[str, tuple[Callable[[bytes], None], bytes]]] = {
-    "robots": (check_robots, ROBOTS),
-    "query": (check_query, QUERY),
-    "shard-message": (check_message, b"\x02\x93\x90\x01\x02"),
+OTHERS: Final[dict[str, tuple[Callable[[bytes], bool], list[bytes]]]] = {
+    "robots": (check_robots, [ROBOTS]),
+    "query": (check_query, [QUERY]),
+    "shard-message": (check_message, files.shard_messages()),
 }
 NAMES: Final = (*IMPORTS, *OTHERS)
 
 
-def seed(name: str) -> bytes:
-    return IMPORTS[name][1] if name in IMPORTS else OTHERS[name][1]
+def seeds(name: str) -> list[bytes]:
+    return list(IMPORTS[name][1:]) if name in IMPORTS else OTHERS[name][1]
 
 
-def check(name: str, data: bytes) -> None:
-    if name in IMPORTS:
-        check_import(IMPORTS[name][0], data)
-    else:
-        OTHERS[name][0](data)
+def check(name: str, data: bytes) -> bool:
+    return check_import(IMPORTS[name][0], data) if name in IMPORTS else OTHERS[name][0](data)

@@ -7,6 +7,7 @@ import unicodedata
 import zipfile
 from typing import TYPE_CHECKING
 
+from fuzz import files
 from periplus.addresses import try_canonical
 from periplus.documents import parse, read_sitemap
 from periplus.documents.kinds import ATOM, DOCX, EPUB, HTML, JSON_FEED, MARKDOWN, ODT, PDF, PLAIN, RSS, XML
@@ -25,11 +26,6 @@ HTML_SEED = (
 )
 XML_SEED = (
     b"<?xml version='1.0'?><rss><channel><title>T &amp; &eacute;</title><item><link>/x</link></item></channel></rss>"
-)
-PDF_SEED = (
-    b"%PDF-1.4\n1 0 obj\n<< /Type /Catalog /Pages 2 0 R >>\nendobj\n2 0 obj\n<< /Type /Pages /Kids [3 0 R] /Count 1 >>"
-    b"\nendobj\n3 0 obj\n<< /Type /Page /Parent 2 0 R /Contents 4 0 R >>\nendobj\n4 0 obj\n<< /Length 30 >>\nstream\n"
-    b"BT /F1 12 Tf (words) Tj ET    \nendstream\nendobj\ntrailer << /Size 5 /Root 1 0 R >>\n%%EOF"
 )
 WORD_SEED = b'<w:document xmlns:w="w" xmlns:r="r"><w:body><w:p><w:r><w:t>words</w:t></w:r></w:p></w:body></w:document>'
 TEXT_SEED = b'<o:d xmlns:text="t"><text:h text:outline-level="2">T</text:h><text:p>words<text:s/></text:p></o:d>'
@@ -71,8 +67,9 @@ TARGETS: dict[str, tuple[Callable[[bytes], Page], bytes]] = {
     "rss": (_plain_page(RSS), XML_SEED),
     "atom": (_plain_page(ATOM), b"<feed><title>T</title><entry><link href='/x'/><summary>w</summary></entry></feed>"),
     "json-feed": (_plain_page(JSON_FEED), JSON_SEED),
-    "pdf": (_plain_page(PDF), PDF_SEED),
-    "docx": (_plain_page(DOCX), b"PK\x03\x04"),
+    "pdf": (_plain_page(PDF), files.pdf()),
+    "pdf-objects": (lambda data: Page(URL, files.pdf_of(data), PDF, fetched=1.7e9), b"".join(files.pdf_objects())),
+    "docx": (_plain_page(DOCX), files.docx(WORD_SEED)),
     "docx-xml": (_container_page(DOCX, "word/document.xml", {}), WORD_SEED),
     "odt-xml": (_container_page(ODT, "content.xml", {}), TEXT_SEED),
     "epub-xml": (_container_page(EPUB, "b.opf", _BOOK), BOOK_SEED),
@@ -83,33 +80,37 @@ SITEMAP_SEED = b"<urlset><url><loc>https://example.org/a</loc><lastmod>2024-05-0
 NAMES = (*TARGETS, SITEMAP)
 
 
-def seed(name: str) -> bytes:
-    return SITEMAP_SEED if name == SITEMAP else TARGETS[name][1]
+def seeds(name: str) -> list[bytes]:
+    return [SITEMAP_SEED if name == SITEMAP else TARGETS[name][1]]
 
 
-def check(name: str, data: bytes) -> None:
-    """Parse and look whether all promises hold; an ``AssertionError`` or another exception is a finding."""
+def check(name: str, data: bytes) -> bool:
+    """Parse and look whether all promises hold; an ``AssertionError`` or another exception is a finding.
+
+    True where it was read, not refused.
+    """
     if name == SITEMAP:
-        check_sitemap(data)
-        return
+        return check_sitemap(data)
     page = TARGETS[name][0](data)
     try:
         document = parse(page)
     except ParseError as error:
         _check_reason(error)
-        return
+        return False
     check_document(document)
     assert parse(page) == document, "parsing is not deterministic"
+    return True
 
 
-def check_sitemap(data: bytes) -> None:
+def check_sitemap(data: bytes) -> bool:
     try:
         found = read_sitemap(data, URL)
     except ParseError as error:
         _check_reason(error)
-        return
+        return False
     for url in (*found.sitemaps, *(entry.url for entry in found.pages)):
         assert try_canonical(url) == url, url
+    return True
 
 
 def check_document(document: Document) -> None:

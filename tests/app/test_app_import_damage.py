@@ -14,11 +14,12 @@ import pyarrow.parquet as pq
 import pytest
 import zstandard
 
+from periplus.app.importing import tables
 from periplus.app.importing.intake import outcomes_of
 from periplus.app.importing.items import LeftOut
 from periplus.app.importing.reading_apart import check
 from periplus.app.importing.work import Work
-from periplus.errors import PeriplusError
+from periplus.errors import Corrupt, PeriplusError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -99,6 +100,15 @@ def parsed(path: Path) -> int:
         said.append(str(error))
     assert [line for line in said if str(path) not in line or "\n" in line] == []
     return documents
+
+
+def test_a_table_whose_columns_have_damaged_names_is_named(tmp_path):
+    file = io.BytesIO()
+    pq.write_table(pa.table({"id": ["1"], "text": ["t"], "tags": ["a"]}), file, store_schema=False)
+    path = tmp_path / "damaged.parquet"
+    path.write_bytes(file.getvalue().replace(b"tags", b"t\xfags"))
+    with pytest.raises(Corrupt, match=r"damaged\.parquet cannot be read as Parquet: 'utf-8'"):
+        tables.check(path, lambda asked: asked.path.open("rb"))
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import time
+import zipfile
 from datetime import UTC, datetime
 
 import pytest
@@ -303,6 +305,27 @@ def test_a_container_without_its_contents_is_unreadable(kind):
     with pytest.raises(ParseError) as caught:
         document(zipped({"mimetype": kind, "word/other": "x"}), kind)
     assert caught.value.reason == "unreadable"
+
+
+def test_a_container_whose_parts_have_damaged_names_is_unreadable():
+    """The name of a part stands twice; those before the parts are read when a part is."""
+    data = bytearray(zipped({"mimetype": b"", "word/döcument.xml": b"", "word/document.xml": b"<w/>"}))
+    flags = data.index(b"PK\x03\x04", data.index("word/döcument.xml".encode()))
+    data[flags + 7] |= 8  # the name is UTF-8
+    data[flags + 30 : flags + 34] = b"\xcerd/"
+    with pytest.raises(ParseError) as caught:
+        document(bytes(data), DOCX)
+    assert caught.value.reason == "unreadable"
+    assert "word/document.xml is damaged" in str(caught.value)
+
+
+def test_a_container_is_packed_as_documents_are():
+    """The packing is told by the file, and some may ask for gigabytes of memory."""
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_LZMA) as file:
+        file.writestr("word/document.xml", "<w:p/>")
+    with pytest.raises(ParseError, match="packed in a way that documents are not"):
+        document(target.getvalue(), DOCX)
 
 
 # JSON

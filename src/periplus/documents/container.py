@@ -14,6 +14,7 @@ from periplus.documents.charset import decode
 from periplus.errors import ParseError
 
 _MEGABYTE = 2**20
+_PACKINGS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}  # those of documents; others may ask for gigabytes to unpack
 
 
 class Container:
@@ -39,10 +40,12 @@ class Container:
             raise ParseError("unreadable", f"the container has no {name}") from error
         if info.file_size > _MEGABYTE and info.file_size > bounds.ZIP_RATIO * max(1, info.compress_size):
             raise ParseError("parse-bound", f"{name} unpacks to more than {bounds.ZIP_RATIO} times its size")
+        if info.compress_type not in _PACKINGS:
+            raise ParseError("unreadable", f"{name} is packed in a way that documents are not")
         try:
             with self._zip.open(info) as entry:
                 data = entry.read(self._left + 1)
-        except (zipfile.BadZipFile, zlib.error, OSError, RuntimeError, NotImplementedError, EOFError) as error:
+        except (zipfile.BadZipFile, zlib.error, OSError, RuntimeError, ValueError, EOFError) as error:
             raise ParseError("unreadable", f"{name} is damaged: {error}") from error
         self._left -= len(data)
         if self._left < 0:

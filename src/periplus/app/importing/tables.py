@@ -82,7 +82,7 @@ def check(path: Path, opened: Opener) -> None:
     try:
         with ask_for(opened, path) as file, pq.ParquetFile(file) as table:
             schema = table.schema_arrow
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # names of columns are texts
         raise Corrupt(f"{path} cannot be read as Parquet: {_one_line(error)}") from error
     if "text" not in schema.names or not {"id", "url"} & set(schema.names):
         named = ", ".join(schema.names[:_NAMED]) or "none"
