@@ -105,40 +105,61 @@ def test_between_two_quick_calls_the_loop_does_all_else():
 
 
 def test_a_visitor_who_leaves_takes_no_turn_along():
-    turns = Turns()
+    clock = Clock()
+    pool = Pool(1, clock)
+    asked(pool, clock, QUICK / 10, 60)
     taken = []
 
-    async def visitor(number):
-        await turns.take()
-        taken.append(number)
-        await asyncio.sleep(0)
-        turns.give()
-
     async def all_of_them():
-        tasks = [asyncio.create_task(visitor(number)) for number in range(6)]
+        tasks = [asyncio.create_task(pool.run(taken.append, number, kind="search")) for number in range(6)]
         await asyncio.sleep(0)
         tasks[1].cancel()  # while it waits
         tasks[3].cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        first = asyncio.create_task(visitor(6))
-        second = asyncio.create_task(visitor(7))
-        await first
-        second.cancel()  # when its turn has come
-        await asyncio.gather(second, return_exceptions=True)
-        await asyncio.wait_for(visitor(8), 10)
+        await asyncio.wait_for(pool.run(taken.append, 6, kind="search"), 10)
+        assert pool.asked == 0
 
     asyncio.run(all_of_them())
-    assert [number for number in taken if number != 7] == [0, 2, 4, 5, 6, 8]
+    assert taken == [0, 2, 4, 5, 6]
+
+
+def test_nobody_computes_in_a_thread_for_a_visitor_who_left():
+    clock, released, computed = Clock(), threading.Event(), []
+    pool = Pool(1, clock)
+
+    async def leave():
+        held = asyncio.create_task(pool.run(released.wait))
+        await asyncio.sleep(0)
+        left = asyncio.create_task(pool.run(computed.append, 1))
+        await asyncio.sleep(0)
+        left.cancel()
+        await asyncio.gather(left, return_exceptions=True)
+        released.set()
+        await held
+        await pool.run(computed.append, 2)
+        assert pool.asked == 0
+
+    asyncio.run(leave())
+    assert computed == [2]
 
 
 def test_turns_of_a_loop_that_ended_are_forgotten():
-    turns = Turns()
+    turns, taken = Turns(), []
+    loop = asyncio.new_event_loop()
 
-    async def leave():
-        await turns.take()
+    def leave():
+        turns.ask(lambda: taken.append(1))
+        loop.stop()  # before the turn is passed on
 
-    asyncio.run(leave())
-    asyncio.run(leave())
+    loop.call_soon(leave)
+    loop.run_forever()
+    loop.close()
+
+    async def come():
+        turns.ask(lambda: taken.append(2))
+
+    asyncio.run(come())
+    assert taken == [1, 2]
 
 
 def test_who_would_wait_for_too_long_is_refused_at_once():

@@ -1,4 +1,4 @@
-"""The ASGI application of a shard server: one route for each method of ``Shard``.
+"""What a shard server says to a request: one route for each method of ``Shard``.
 
     POST /shard/v1/top?shard=3&generation=17&left_ms=830     arguments and answer by ``codec``
     GET  /healthz                                             the process is alive
@@ -19,29 +19,51 @@
 from __future__ import annotations
 
 import hmac
+import logging
 import time
 from collections import Counter
-from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import msgspec
 
-from periplus.cluster.codec import MAX_QUESTION, METHODS, BadMessage, decode_question, encode_answer
+from periplus.cluster.codec import METHODS, BadMessage, decode_question, encode_answer
 from periplus.cluster.holding import OtherGeneration
 from periplus.errors import Overloaded, PeriplusError
-from periplus.web import Expired, Pool
+from periplus.web import Call, Expired, Pool
 
 if TYPE_CHECKING:
-    from starlette.types import Receive, Scope, Send
-
     from periplus.cluster.holding import HeldShard
 
-ROUTE = "/shard/v1/"
+ROUTE = b"/shard/v1/"
 MAX_LEFT = 60_000  # milliseconds that a question may give
-RETRY_AFTER = "1"
 _TEXT = b"text/plain; charset=utf-8"
 _MESSAGE = b"application/msgpack"
 _JSON = b"application/json"
+
+_logger = logging.getLogger(__name__)
+
+
+class Request(NamedTuple):
+    verb: bytes
+    target: bytes  # path and query
+    authorization: bytes
+    body: bytes
+
+
+class Reply(NamedTuple):
+    status: int
+    body: bytes
+    kind: bytes = _TEXT
+    retry: bool = False  # it may be asked again in a moment
+
+
+class Asker(Protocol):
+    """Whoever sent a request."""
+
+    def is_waiting(self) -> bool:
+        """Whether anything that is replied could still be read."""
+
+    def reply(self, reply: Reply) -> None: ...
 
 
 class Readiness(msgspec.Struct, frozen=True):
@@ -58,7 +80,25 @@ class _Refused(Exception):
         self.status = status
 
 
+class _Question(NamedTuple):
+    """What a request asks."""
+
+    method: str
+    shard: HeldShard
+    generation: int
+    left: float  # seconds
+    arrived: float
+    body: bytes
+
+    def answer(self) -> bytes:
+        arguments = decode_question(self.method, self.body, self.arrived + self.left)
+        with self.shard.use(self.generation) as held:
+            return encode_answer(getattr(held, self.method)(*arguments))
+
+
 class ShardApplication:
+    """Used by one event loop; told of shards and asked for its readiness by any thread."""
+
     def __init__(self, token: str = "") -> None:
         self._shards: dict[int, HeldShard] = {}
         self._authorization = f"Bearer {token}".encode() if token else b""
@@ -66,113 +106,89 @@ class ShardApplication:
         self.load = 0
         self.draining = False  # about to end: brokers should ask others
         self.refusing = False  # ending: nothing new is begun
-        self.answered: Counter[str] = Counter()  # by status
+        self.answered: Counter[int] = Counter()  # by status
 
     def serve(self, shard: HeldShard) -> None:
         """Answer for a shard from now on."""
         self._shards = {**self._shards, shard.number: shard}
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            return
-        path = scope["path"]
-        if path.startswith(ROUTE) and scope["method"] == "POST":
-            await self._question(scope, path[len(ROUTE) :], receive, send)
-        elif path == "/healthz":
-            await _reply(send, 200, b"alive\n", _TEXT)
-        elif path == "/readyz":
-            readiness = self.readiness()
-            is_ready = not self.draining and bool(readiness.shards) and all(readiness.shards.values())
-            await _reply(send, 200 if is_ready else 503, msgspec.json.encode(readiness), _JSON)
-        else:
-            await _reply(send, 404, b"there is nothing at this path\n", _TEXT)
-
     def readiness(self) -> Readiness:
         shards = {number: shard.documents() for number, shard in self._shards.items()}
         return Readiness(shards, self.load, self.draining)
 
-    async def _question(self, scope: Scope, method: str, receive: Receive, send: Send) -> None:
-        arrived = time.perf_counter()
+    def take(self, request: Request, asker: Asker) -> None:
+        """Reply to a request, now or when its turn has come."""
+        if request.verb == b"POST" and request.target.startswith(ROUTE):
+            self._begin(request, asker)
+        elif request.target == b"/healthz":
+            asker.reply(Reply(200, b"alive\n"))
+        elif request.target == b"/readyz":
+            readiness = self.readiness()
+            is_ready = not self.draining and bool(readiness.shards) and all(readiness.shards.values())
+            asker.reply(Reply(200 if is_ready else 503, msgspec.json.encode(readiness), _JSON))
+        else:
+            asker.reply(Reply(404, b"there is nothing at this path\n"))
+
+    def _begin(self, request: Request, asker: Asker) -> None:
         self.load += 1
-        kind, retry = _TEXT, False
+
+        def answered(body: bytes) -> None:
+            self._reply(asker, Reply(200, body, _MESSAGE))
+
+        def failed(error: BaseException) -> None:
+            self._reply(asker, _refusal(error))
+
         try:
-            body = await self._answer(scope, method, receive, arrived)
-            status, kind = 200, _MESSAGE
-        except _Refused as refused:
-            status, body = refused.status, _line(refused)
-        except BadMessage as error:
-            status, body = 400, _line(error)
-        except OtherGeneration as error:
-            status, body, kind = 409, msgspec.json.encode({"generations": error.held}), _JSON
-        except Expired as error:
-            status, body = 504, _line(error)
-        except Overloaded as error:
-            status, body, retry = 503, _line(error), True
-        except PeriplusError as error:
-            status, body = 500, _line(error)
-        finally:
-            self.load -= 1
-        self.answered[str(status)] += 1
-        await _reply(send, status, body, kind, retry=retry)
+            self._check(request.authorization)
+            question = self._question(request)
+            if self.refusing:
+                raise Overloaded("this server is about to end; ask another")
+            if not question.left:
+                raise Expired("the time of this question was over before it came; ask again in a moment")
+            call = Call(question.answer, answered, failed, asker.is_waiting)
+            self._pool.begin(call, question.method, question.left)
+        except (PeriplusError, _Refused) as error:
+            failed(error)
 
-    async def _answer(self, scope: Scope, method: str, receive: Receive, arrived: float) -> bytes:
-        self._check(scope)
-        shard, generation, left = self._asked(scope, method)
-        data = await _body(receive)
-        if self.refusing:
-            raise Overloaded("this server is about to end; ask another")
-        deadline = arrived + left
+    def _reply(self, asker: Asker, reply: Reply) -> None:
+        self.load -= 1
+        self.answered[reply.status] += 1
+        asker.reply(reply)
 
-        def answered() -> bytes:
-            arguments = decode_question(method, data, deadline)
-            with shard.use(generation) as held:
-                return encode_answer(getattr(held, method)(*arguments))
-
-        return await self._pool.run(answered, kind=method, within=left - (time.perf_counter() - arrived))
-
-    def _check(self, scope: Scope) -> None:
-        if not self._authorization:
-            return
-        given = next((value for name, value in scope["headers"] if name == b"authorization"), b"")
-        if not hmac.compare_digest(given, self._authorization):
+    def _check(self, given: bytes) -> None:
+        if self._authorization and not hmac.compare_digest(given, self._authorization):
             raise _Refused(401, "the token of these servers is wanted; see --token-file")
 
-    def _asked(self, scope: Scope, method: str) -> tuple[HeldShard, int, float]:
-        """Of which shard, of which generation, and how many seconds there are."""
+    def _question(self, request: Request) -> _Question:
+        path, _, query = request.target.partition(b"?")
+        method = path[len(ROUTE) :].decode("latin-1")
         if method not in METHODS:
             raise _Refused(404, f"there is no method {method[:40]!r}; run the same version of Periplus everywhere")
-        given = dict(parse_qsl(scope["query_string"].decode("latin-1")))
+        given = dict(pair.partition(b"=")[::2] for pair in query.split(b"&"))
         try:
-            number, generation, left = (int(given[name][:12]) for name in ("shard", "generation", "left_ms"))
+            number, generation, left = (int(given[name][:12]) for name in (b"shard", b"generation", b"left_ms"))
         except (KeyError, ValueError) as error:
             raise _Refused(400, "shard, generation and left_ms are whole numbers, and all are wanted") from error
-        if number not in self._shards:
+        shard = self._shards.get(number)
+        if shard is None:
             raise _Refused(404, f"shard {number} is not served here; this server has {sorted(self._shards)}")
-        return self._shards[number], generation, min(left, MAX_LEFT) / 1000
+        return _Question(method, shard, generation, min(left, MAX_LEFT) / 1000, time.perf_counter(), request.body)
 
 
-async def _body(receive: Receive) -> bytes:
-    parts, size, is_more = [], 0, True
-    while is_more:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise _Refused(400, "the question was not sent to its end")
-        part = message.get("body", b"")
-        size += len(part)
-        if size > MAX_QUESTION:
-            raise _Refused(413, f"a question has at most {MAX_QUESTION:,} bytes")
-        parts.append(part)
-        is_more = message.get("more_body", False)
-    return parts[0] if len(parts) == 1 else b"".join(parts)
-
-
-def _line(error: Exception) -> bytes:
-    return f"{error}\n".encode("utf-8", "replace")
-
-
-async def _reply(send: Send, status: int, body: bytes, kind: bytes, *, retry: bool = False) -> None:
-    headers: list[Any] = [(b"content-type", kind), (b"content-length", b"%d" % len(body))]
-    if retry:
-        headers.append((b"retry-after", RETRY_AFTER.encode()))
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+def _refusal(error: BaseException) -> Reply:
+    line = f"{error}\n".encode("utf-8", "replace")
+    match error:
+        case _Refused():
+            return Reply(error.status, line)
+        case BadMessage():
+            return Reply(400, line)
+        case OtherGeneration():
+            return Reply(409, msgspec.json.encode({"generations": error.held}), _JSON)
+        case Expired():
+            return Reply(504, line)
+        case Overloaded():
+            return Reply(503, line, retry=True)
+        case PeriplusError():
+            return Reply(500, line)
+    _logger.error("a question failed", exc_info=error)
+    return Reply(500, b"the shard failed; see its log\n")

@@ -43,6 +43,7 @@ MAX_ANSWER = 256_000_000  # bytes: what a formula reads of 2,000 candidates and 
 MAX_AXES = 3
 
 _ARRAY = 1  # code of the extension type
+_SHAPES = [struct.Struct(f"<{axes}I") for axes in range(MAX_AXES + 1)]
 _TYPES = {code: np.dtype(name) for code, name in enumerate(("<i8", "<f8", "|b1", "<u4"), 1)}
 _CODES = {kind: code for code, kind in _TYPES.items()}
 
@@ -197,22 +198,13 @@ def _unpacked(kind: Any, value: Any) -> Any:
     data = memoryview(value.data)
     if len(data) < 2 or data[1] > MAX_AXES or len(data) < 2 + 4 * data[1]:
         raise ValueError("an array without a head")
-    axes = data[1]
-    shape = struct.unpack_from(f"<{axes}I", data, 2)
-    wanted = _wanted(kind)
+    axes, wanted = data[1], _wanted(kind)
     if _TYPES.get(data[0]) != wanted:
         raise ValueError(f"an array of {wanted} was expected")
-    if len(data) - 2 - 4 * axes != wanted.itemsize * _product(shape):
-        raise ValueError("an array of another length than it says")
-    # Copied, since what kernels read has to lie at a multiple of its size, and what others write to is their own.
+    shape = _SHAPES[axes].unpack_from(data, 2)
+    # What is of another length than its shape says is a ValueError. Copied, since what kernels read has to lie at a
+    # multiple of its size, and what others write to is their own.
     return np.frombuffer(data, wanted, offset=2 + 4 * axes).reshape(shape).copy()
-
-
-def _product(shape: tuple[int, ...]) -> int:
-    product = 1
-    for axis in shape:
-        product *= axis
-    return product
 
 
 def _wanted(kind: Any) -> np.dtype[Any]:

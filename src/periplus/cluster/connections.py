@@ -7,8 +7,10 @@ else is a failure, which ends the connection.
 from __future__ import annotations
 
 import re
+import select
 import socket
 import threading
+import time
 from typing import NamedTuple
 
 from periplus.cluster.codec import MAX_ANSWER
@@ -46,6 +48,7 @@ class ShardConnection:
         except OSError as error:
             raise Broken(f"{address[0]}:{address[1]} cannot be reached: {error}") from error
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.socket.setblocking(False)  # noqa: FBT003 (with a timeout, Python asks the system twice for each call)
         self.number = self.socket.fileno()
         self.is_used = False  # has answered before, so that its other end may have closed it meanwhile
         self.is_reusable = False
@@ -62,18 +65,25 @@ class ShardConnection:
         self._data.clear()
         self._need = self._head = 0
         self.is_reusable = False
-        self.socket.settimeout(within)
         try:
-            self.socket.sendall(request)
+            sent = self.socket.send(request)
+            if sent < len(request):
+                self._send_rest(request[sent:], within)
         except OSError as error:
             raise Broken(f"a question could not be sent: {error}") from error
+
+    def _send_rest(self, rest: bytes, within: float) -> None:
+        """More than the system takes at once."""
+        self.socket.settimeout(within)
+        self.socket.sendall(rest)
+        self.socket.setblocking(False)  # noqa: FBT003
 
     def read(self) -> ShardReply | None:
         """What there is to read; the reply once it is whole."""
         try:
             piece = self.socket.recv(PIECE)
-        except TimeoutError as error:
-            raise Broken("it does not answer", is_late=True) from error
+        except BlockingIOError:
+            return None  # nothing is there after all
         except OSError as error:
             raise Broken(f"an answer could not be read: {error}") from error
         if not piece:
@@ -109,6 +119,17 @@ class ShardConnection:
             raise Broken("a server does not speak as a shard server does") from error
         self.is_used, self.is_reusable = True, not _CLOSED.search(head)
         return ShardReply(status, body)
+
+    def ask(self, request: bytes, within: float) -> ShardReply:
+        """Send one question and wait for its reply."""
+        latest = time.monotonic() + within
+        self.send(request, within)
+        arriving = select.poll()
+        arriving.register(self.number, select.POLLIN)
+        while (left := latest - time.monotonic()) > 0:
+            if arriving.poll(1000 * left) and (reply := self.read()) is not None:
+                return reply
+        raise Broken("it does not answer", is_late=True)
 
     def close(self) -> None:
         self.socket.close()

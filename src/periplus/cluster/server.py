@@ -8,11 +8,11 @@ import time
 from typing import TYPE_CHECKING
 
 from periplus.cluster.application import ShardApplication
-from periplus.cluster.codec import MAX_QUESTION
 from periplus.cluster.holding import HeldShard
+from periplus.cluster.listening import QuestionListener
 from periplus.cluster.servers import address_of
 from periplus.errors import NotReady, PeriplusError, UsageError
-from periplus.web import ClientConnections, WebServer, is_loopback
+from periplus.web import is_loopback
 
 if TYPE_CHECKING:
     import socket
@@ -24,7 +24,6 @@ LOOK_EVERY = 0.25  # seconds between looks for a new generation
 DRAIN_WITHIN = 10.0  # seconds that questions have to be answered when the server ends
 NOTICE = 1.0  # seconds that brokers have to see that it ends, before it stops to listen
 SHORTEST_TOKEN = 16  # characters
-CONNECTIONS = 4_000  # of brokers, at once
 
 _logger = logging.getLogger(__name__)
 
@@ -57,8 +56,7 @@ class ShardServer:
         self._numbers, self._source = numbers, source
         self._shards: list[HeldShard] = []
         self.application = ShardApplication(token)
-        connections = ClientConnections(CONNECTIONS, CONNECTIONS, body_bytes=MAX_QUESTION + 65_536)
-        self._server = WebServer(self.application, host, port, connections=connections, listener=listener)
+        self._server = QuestionListener(self.application, host, port, listener)
         self._report = report
         self._taken_up = taken_up
         self._advertised = advertised.rstrip("/")
@@ -68,7 +66,7 @@ class ShardServer:
 
     @property
     def address(self) -> str:
-        return self._server.address.rstrip("/")
+        return self._server.address
 
     @property
     def advertised(self) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import random
 import threading
-import time
 from collections import Counter, deque
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -143,16 +142,11 @@ class Server:
         self.said = "" if not self.is_aside else "draining" if readiness.draining else "not ready yet"
 
     def _reply(self, request: bytes) -> ShardReply:
-        connection, latest = self.connections.take(fresh=True), time.monotonic() + LOOK_WITHIN
+        connection = self.connections.take(fresh=True)
         try:
-            connection.send(request, LOOK_WITHIN)
-            while time.monotonic() < latest:
-                reply = connection.read()
-                if reply is not None:
-                    return reply
+            return connection.ask(request, LOOK_WITHIN)
         finally:
             connection.close()
-        raise Broken("it does not say how it is", is_late=True)
 
 
 class Servers:

@@ -13,8 +13,8 @@ from periplus.web.serving.access_log import AccessLog
 from periplus.web.serving.connections import ClientConnections
 from periplus.web.serving.memory import breaker_of
 from periplus.web.serving.metric_table import BUCKETS, CRAWL_STATES, LACKS, OUTCOMES, PARTS
-from periplus.web.serving.pool import Expired, Pool
-from periplus.web.serving.server import WebServer, serve
+from periplus.web.serving.pool import Call, Expired, Pool
+from periplus.web.serving.server import WebServer, bound_socket, serve
 from periplus.web.several import Several, address_of, check_names
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ __all__ = [
     "PARTS",
     "AccessLog",
     "Backend",
+    "Call",
     "ClientConnections",
     "Expired",
     "Figures",
@@ -38,6 +39,7 @@ __all__ = [
     "Several",
     "WebServer",
     "address_of",
+    "bound_socket",
     "breaker_of",
     "check_names",
     "create_app",

@@ -227,7 +227,7 @@ class Columns:
         self.starts: NDArray[np.uint32] = file.array("starts")
         self.lengths: NDArray[np.uint32] = file.array("lengths").reshape(-1, FIELD_COUNT)
         self._key_order = file.array("key_order")
-        self._later = {name: np.zeros(documents, kind) for name, kind in LATER.items() if name not in file}
+        self._arrays = {name: np.zeros(documents, kind) for name, kind in LATER.items() if name not in file}
         if any(len(self.array(name)) != documents for name in (*PLAIN, *NAMED, "key_order", *_ENDS)):
             raise Corrupt(f"{file.path}: its columns differ in length; rebuild the index", INDEX_PART)
         if len(self.lengths) != documents or len(self.starts) != documents * (FIELD_COUNT + 1):
@@ -235,7 +235,11 @@ class Columns:
         self._sorted_keys = self.key[self._key_order]
 
     def array(self, name: str) -> NDArray[Any]:
-        return self._later[name] if name in self._later else self._file.array(name)
+        """One column; kept, as every query reads the same few."""
+        found = self._arrays.get(name)
+        if found is None:
+            found = self._arrays[name] = self._file.array(name)
+        return found
 
     @cached_property
     def names(self) -> dict[str, list[str]]:

@@ -292,15 +292,24 @@ class Snapshot:
     def column(self, name: str, numbers: NDArray[np.int64]) -> NDArray[Any]:
         """A property of many documents: key, page_key, host, site, language, type (numbers of names), published,
         fetched, fingerprint, marks, title (``title_prints``), words, title_length, max_frequency or prior."""
-        numbers, kind = np.asarray(numbers, np.int64), COLUMN_TYPES.get(name, np.int64)
+        return self.columns([name], numbers)[0]
+
+    def columns(self, names: Sequence[str], numbers: NDArray[np.int64]) -> list[NDArray[Any]]:
+        """Several properties of many documents, in the order of their names."""
+        numbers = np.asarray(numbers, np.int64)
+        kinds = [COLUMN_TYPES.get(name, np.int64) for name in names]
         ordinals, local = numbers >> NUMBER_BITS, numbers & LOCAL
         if len(self.views) == 1:
-            return np.asarray(self._cells(self.views[0], name, local), kind)
-        result: NDArray[Any] = np.zeros(len(numbers), kind)
+            only = self.views[0]
+            return [np.asarray(self._cells(only, name, local), kind) for name, kind in zip(names, kinds, strict=True)]
+        results: list[NDArray[Any]] = [np.zeros(len(numbers), kind) for kind in kinds]
         for view in self.views:
-            rows = ordinals == view.ordinal
-            result[rows] = self._cells(view, name, local[rows])
-        return result
+            rows = np.flatnonzero(ordinals == view.ordinal)
+            if len(rows):
+                own = local[rows]
+                for name, result in zip(names, results, strict=True):
+                    result[rows] = self._cells(view, name, own)
+        return results
 
     def facts(self, number: int, tab: str) -> dict[str, str]:
         """What a document says of itself, if it belongs to a tab (``marks.TABS``)."""

@@ -314,8 +314,9 @@ def _merged(parts: dict[int, Hits], k: int) -> tuple[Hits, list[int]]:
     orders = [part.order for part in parts.values() if part.order is not None]
     by, keys = np.concatenate([one.by for one in orders]), np.concatenate([one.keys for one in orders])
     best = np.lexsort((keys, -by))[:k]
-    ends = np.cumsum([len(one.keys) for one in orders]) - 1
-    last_is_best = np.isin(ends, best).tolist()
+    chosen = np.zeros(len(by) + 1, np.bool_)  # one more for the end of a part without hits, which may be -1
+    chosen[best] = True
+    last_is_best = chosen[np.cumsum([len(one.keys) for one in orders]) - 1].tolist()
     exhausted = [
         place for (place, part), last in zip(parts.items(), last_is_best, strict=True) if last and not part.whole
     ]

@@ -72,9 +72,8 @@ class Shard:
 
     def _sorts(self, asked: ShardQuery, numbers: Numbers) -> tuple[Numbers, Numbers, Scores]:
         """What diversity asks of documents: their hosts, fingerprints, and how well their language fits."""
-        hosts = self._host_keys[self._column("host", numbers)]
-        fits = self._languages.worth(asked.language, self._column("language", numbers))
-        return hosts, self._column("fingerprint", numbers), fits
+        hosts, languages, prints = self.snapshot.columns(("host", "language", "fingerprint"), numbers)
+        return self._host_keys[hosts], prints, self._languages.worth(asked.language, languages)
 
     def _first_pass(self, asked: ShardQuery, k: int) -> Any:
         return self.snapshot.top(

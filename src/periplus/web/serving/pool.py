@@ -22,7 +22,8 @@ import threading
 import time
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from periplus.errors import OverBudget, Overloaded
 
@@ -52,42 +53,50 @@ class Expired(OverBudget):
     code = "expired"
 
 
+class Call(Generic[T]):
+    """A call that waits for its turn, and what becomes of it. Both are told in the loop."""
+
+    def __init__(
+        self,
+        function: Callable[[], T],
+        answered: Callable[[T], object],
+        failed: Callable[[BaseException], object],
+        is_wanted: Callable[[], bool],
+    ) -> None:
+        self.function, self.answered, self.failed = function, answered, failed
+        self.is_wanted = is_wanted  # whether anybody still waits for it
+
+
 class Turns:
     """One after the other, in the order of asking; between two of them the loop reads, writes and accepts."""
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._taken = False
-        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._waiting: deque[Callable[[], None]] = deque()
 
-    async def take(self) -> None:
+    def ask(self, turn: Callable[[], None]) -> None:
+        """``turn`` is called now, or when those that asked before have had theirs."""
         loop = asyncio.get_running_loop()
         if loop is not self._loop:  # what another loop left behind when it ended is of no concern to this one
             self._loop, self._taken = loop, False
             self._waiting.clear()
-        if not self._taken:
-            self._taken = True
-            return
-        turn = loop.create_future()
-        self._waiting.append(turn)
-        try:
-            await turn
-        except asyncio.CancelledError:
-            if turn.done() and not turn.cancelled():
-                self._pass_on()
-            raise
+        if self._taken:
+            self._waiting.append(turn)
+        else:
+            self._take(turn)
 
-    def give(self) -> None:
+    def _take(self, turn: Callable[[], None]) -> None:
         assert self._loop is not None
+        self._taken = True
         self._loop.call_soon(self._pass_on)
+        turn()
 
     def _pass_on(self) -> None:
-        while self._waiting:
-            turn = self._waiting.popleft()
-            if not turn.done():
-                turn.set_result(None)
-                return
-        self._taken = False
+        if self._waiting:
+            self._take(self._waiting.popleft())
+        else:
+            self._taken = False
 
 
 class Pool:
@@ -135,21 +144,44 @@ class Pool:
         One that would not be begun ``within`` so many seconds is ``Overloaded``. One that was not begun in as many, or
         in ``latest``, is ``Expired``.
         """
-        name = kind or function.__name__
+        answer: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        call = Call(partial(function, *arguments), answer.set_result, answer.set_exception, lambda: not answer.done())
+        self.begin(call, kind or function.__name__, within, latest)
+        return await answer
+
+    def begin(self, call: Call[T], kind: str, within: float = 0.0, latest: float = 0.0) -> None:
+        """Like ``run``, for those who are told of the answer instead of waiting for it."""
         self._admit(within)
         ends = self._clock() + (latest or within) if within else 0.0
         self.asked += 1
+        if self.is_quick(kind):
+            self._turns.ask(partial(self._at_once, call, kind, ends))
+            return
+        loop = asyncio.get_running_loop()
+        computing = loop.run_in_executor(self._threads, self._timed, kind, ends, call)
+        computing.add_done_callback(partial(self._end, call))
+
+    def _at_once(self, call: Call[T], kind: str, ends: float) -> None:
         try:
-            if self.is_quick(name):
-                await self._turns.take()
-                try:
-                    return self._timed(name, ends, function, *arguments)
-                finally:
-                    self._turns.give()
-            loop = asyncio.get_running_loop()
-            return await loop.run_in_executor(self._threads, self._timed, name, ends, function, *arguments)
-        finally:
+            answer = self._timed(kind, ends, call)
+        except Exception as error:  # noqa: BLE001 (whoever asked is told)
             self.asked -= 1
+            if call.is_wanted():
+                call.failed(error)
+        else:
+            self.asked -= 1
+            if call.is_wanted():
+                call.answered(answer)
+
+    def _end(self, call: Call[T], computing: asyncio.Future[T]) -> None:
+        self.asked -= 1
+        error = computing.exception()
+        if not call.is_wanted():
+            return
+        if error is not None:
+            call.failed(error)
+        else:
+            call.answered(computing.result())
 
     def _admit(self, within: float) -> None:
         wait, now = self.expected_wait(), self._clock()
@@ -170,14 +202,14 @@ class Pool:
             return FLOOD_SHARE * self._mean
         return max(LEAST_WAIT, BURST_SHARE * self._mean)
 
-    def _timed(self, name: str, latest: float, function: Callable[..., T], *arguments: object) -> T:
+    def _timed(self, name: str, latest: float, call: Call[T]) -> T:
         started = self._clock()
-        if latest and started > latest:
+        if (latest and started > latest) or not call.is_wanted():
             raise Expired("the time of this request was over before its turn came; ask again in a moment")
         with self._lock:
             self._running += 1
         try:
-            return function(*arguments)
+            return call.function()
         finally:
             took = self._clock() - started
             with self._lock:

@@ -51,7 +51,7 @@ class WebServer:
         lifespan: bool = False,  # whether the app wants to be told of the server's start and end
     ) -> None:
         _check_certificate(tls_cert, tls_key)
-        self.socket = listener or _bind(host, port)
+        self.socket = listener or bound_socket(host, port)
         self.host = host
         self.port: int = self.socket.getsockname()[1]
         self.secure = bool(tls_cert)
@@ -182,7 +182,8 @@ def _check_certificate(tls_cert: str, tls_key: str) -> None:
         raise UnfitFile(f"cannot use {tls_cert}: {error}; check --tls-cert and --tls-key") from error
 
 
-def _bind(host: str, port: int) -> socket.socket:
+def bound_socket(host: str, port: int) -> socket.socket:
+    """A socket that listens; ``PortInUse`` or ``CannotListen`` where that cannot be."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     try:
