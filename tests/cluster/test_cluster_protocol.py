@@ -12,7 +12,7 @@ from cluster_samples import until
 from hypothesis import given
 from hypothesis import strategies as st
 
-from periplus.cluster.application import Reply
+from periplus.cluster.application import ShardResponse
 from periplus.cluster.codec import MAX_QUESTION
 from periplus.cluster.listening import QuestionListener
 from periplus.cluster.protocol import HEAD_BYTES, QuestionProtocol
@@ -30,7 +30,7 @@ class Mirror:
         self.askers = []
 
     def take(self, request, asker):
-        self.askers.append((asker, Reply(200, b"|".join(request))))
+        self.askers.append((asker, ShardResponse(200, b"|".join(request))))
         if not self.waits:
             self.answer()
 

@@ -43,14 +43,14 @@ _JSON = b"application/json"
 _logger = logging.getLogger(__name__)
 
 
-class Request(NamedTuple):
+class ShardRequest(NamedTuple):
     verb: bytes
     target: bytes  # path and query
     authorization: bytes
     body: bytes
 
 
-class Reply(NamedTuple):
+class ShardResponse(NamedTuple):
     status: int
     body: bytes
     kind: bytes = _TEXT
@@ -63,7 +63,7 @@ class Asker(Protocol):
     def is_waiting(self) -> bool:
         """Whether anything that is replied could still be read."""
 
-    def reply(self, reply: Reply) -> None: ...
+    def reply(self, reply: ShardResponse) -> None: ...
 
 
 class Readiness(msgspec.Struct, frozen=True):
@@ -80,7 +80,7 @@ class _Refused(Exception):
         self.status = status
 
 
-class _Question(NamedTuple):
+class _ShardQuestion(NamedTuple):
     """What a request asks."""
 
     method: str
@@ -116,24 +116,24 @@ class ShardApplication:
         shards = {number: shard.documents() for number, shard in self._shards.items()}
         return Readiness(shards, self.load, self.draining)
 
-    def take(self, request: Request, asker: Asker) -> None:
+    def take(self, request: ShardRequest, asker: Asker) -> None:
         """Reply to a request, now or when its turn has come."""
         if request.verb == b"POST" and request.target.startswith(ROUTE):
             self._begin(request, asker)
         elif request.target == b"/healthz":
-            asker.reply(Reply(200, b"alive\n"))
+            asker.reply(ShardResponse(200, b"alive\n"))
         elif request.target == b"/readyz":
             readiness = self.readiness()
             is_ready = not self.draining and bool(readiness.shards) and all(readiness.shards.values())
-            asker.reply(Reply(200 if is_ready else 503, msgspec.json.encode(readiness), _JSON))
+            asker.reply(ShardResponse(200 if is_ready else 503, msgspec.json.encode(readiness), _JSON))
         else:
-            asker.reply(Reply(404, b"there is nothing at this path\n"))
+            asker.reply(ShardResponse(404, b"there is nothing at this path\n"))
 
-    def _begin(self, request: Request, asker: Asker) -> None:
+    def _begin(self, request: ShardRequest, asker: Asker) -> None:
         self.load += 1
 
         def answered(body: bytes) -> None:
-            self._reply(asker, Reply(200, body, _MESSAGE))
+            self._reply(asker, ShardResponse(200, body, _MESSAGE))
 
         def failed(error: BaseException) -> None:
             self._reply(asker, _refusal(error))
@@ -150,7 +150,7 @@ class ShardApplication:
         except (PeriplusError, _Refused) as error:
             failed(error)
 
-    def _reply(self, asker: Asker, reply: Reply) -> None:
+    def _reply(self, asker: Asker, reply: ShardResponse) -> None:
         self.load -= 1
         self.answered[reply.status] += 1
         asker.reply(reply)
@@ -159,7 +159,7 @@ class ShardApplication:
         if self._authorization and not hmac.compare_digest(given, self._authorization):
             raise _Refused(401, "the token of these servers is wanted; see --token-file")
 
-    def _question(self, request: Request) -> _Question:
+    def _question(self, request: ShardRequest) -> _ShardQuestion:
         path, _, query = request.target.partition(b"?")
         method = path[len(ROUTE) :].decode("latin-1")
         if method not in METHODS:
@@ -172,23 +172,23 @@ class ShardApplication:
         shard = self._shards.get(number)
         if shard is None:
             raise _Refused(404, f"shard {number} is not served here; this server has {sorted(self._shards)}")
-        return _Question(method, shard, generation, min(left, MAX_LEFT) / 1000, time.perf_counter(), request.body)
+        return _ShardQuestion(method, shard, generation, min(left, MAX_LEFT) / 1000, time.perf_counter(), request.body)
 
 
-def _refusal(error: BaseException) -> Reply:
+def _refusal(error: BaseException) -> ShardResponse:
     line = f"{error}\n".encode("utf-8", "replace")
     match error:
         case _Refused():
-            return Reply(error.status, line)
+            return ShardResponse(error.status, line)
         case BadMessage():
-            return Reply(400, line)
+            return ShardResponse(400, line)
         case OtherGeneration():
-            return Reply(409, msgspec.json.encode({"generations": error.held}), _JSON)
+            return ShardResponse(409, msgspec.json.encode({"generations": error.held}), _JSON)
         case Expired():
-            return Reply(504, line)
+            return ShardResponse(504, line)
         case Overloaded():
-            return Reply(503, line, retry=True)
+            return ShardResponse(503, line, retry=True)
         case PeriplusError():
-            return Reply(500, line)
+            return ShardResponse(500, line)
     _logger.error("a question failed", exc_info=error)
-    return Reply(500, b"the shard failed; see its log\n")
+    return ShardResponse(500, b"the shard failed; see its log\n")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import httptools
 
-from periplus.cluster.application import Reply, Request
+from periplus.cluster.application import ShardRequest, ShardResponse
 from periplus.cluster.codec import MAX_QUESTION
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class QuestionProtocol(asyncio.Protocol):
         if self._held.admit(self):
             self._wait(REST)
         else:
-            self._refuse("", Reply(503, b"too many connections; try again in a moment\n", retry=True))
+            self._refuse("", ShardResponse(503, b"too many connections; try again in a moment\n", retry=True))
 
     def connection_lost(self, error: Exception | None) -> None:
         self._held.drop(self)
@@ -75,12 +75,12 @@ class QuestionProtocol(asyncio.Protocol):
         try:
             self._parser.feed_data(data)
         except (httptools.HttpParserError, httptools.HttpParserUpgrade):
-            self._refuse("malformed", Reply(400, b"this is not HTTP/1.1\n"))
+            self._refuse("malformed", ShardResponse(400, b"this is not HTTP/1.1\n"))
             return
         if self._in_head and self._size > HEAD_BYTES:
-            self._refuse("head", Reply(431, b"the head of this request is too long\n"))
+            self._refuse("head", ShardResponse(431, b"the head of this request is too long\n"))
         elif self._size > MAX_QUESTION + HEAD_BYTES:
-            self._refuse("body", Reply(413, b"a question has at most %d bytes\n" % MAX_QUESTION))
+            self._refuse("body", ShardResponse(413, b"a question has at most %d bytes\n" % MAX_QUESTION))
 
     # The parser's callbacks
 
@@ -114,14 +114,14 @@ class QuestionProtocol(asyncio.Protocol):
         self._keeps = self._parser.should_keep_alive() and self._verb != b"HEAD"  # which nobody needs to ask with
         self.deadline = NEVER
         self._held.work(self)
-        self._application.take(Request(self._verb, self._target, self._authorization, b"".join(self._body)), self)
+        self._application.take(ShardRequest(self._verb, self._target, self._authorization, b"".join(self._body)), self)
 
     # Answers
 
     def is_waiting(self) -> bool:
         return not self._transport.is_closing()
 
-    def reply(self, reply: Reply) -> None:
+    def reply(self, reply: ShardResponse) -> None:
         self._is_answering = False
         if self._transport.is_closing():
             return
@@ -133,7 +133,7 @@ class QuestionProtocol(asyncio.Protocol):
         if not self._keeps:
             self._transport.close()
 
-    def _write(self, reply: Reply, *, keeps: bool) -> None:
+    def _write(self, reply: ShardResponse, *, keeps: bool) -> None:
         ends = b"" if keeps else b"connection: close\r\n"
         again = b"retry-after: %d\r\n" % RETRY_AFTER if reply.retry else b""
         phrase = _PHRASES[reply.status].encode()
@@ -148,7 +148,7 @@ class QuestionProtocol(asyncio.Protocol):
         self.deadline = self._loop.time() + self._held.patience * seconds
         self._held.wait(self)
 
-    def _refuse(self, kind: str, reply: Reply | None = None) -> None:
+    def _refuse(self, kind: str, reply: ShardResponse | None = None) -> None:
         """Say why, and end; what still comes is not read as HTTP."""
         if kind:
             self._held.refusals.note(kind, self.host)
