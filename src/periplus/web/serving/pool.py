@@ -22,6 +22,7 @@ import threading
 import time
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -155,33 +156,26 @@ class Pool:
         ends = self._clock() + (latest or within) if within else 0.0
         self.asked += 1
         if self.is_quick(kind):
-            self._turns.ask(partial(self._at_once, call, kind, ends))
-            return
-        loop = asyncio.get_running_loop()
-        computing = loop.run_in_executor(self._threads, self._timed, kind, ends, call)
-        computing.add_done_callback(partial(self._end, call))
+            self._turns.ask(lambda: self._end(call, self._outcome(call, kind, ends)))
+        else:
+            self._threads.submit(self._in_thread, asyncio.get_running_loop(), call, kind, ends)
 
-    def _at_once(self, call: Call[T], kind: str, ends: float) -> None:
+    def _in_thread(self, loop: asyncio.AbstractEventLoop, call: Call[T], kind: str, ends: float) -> None:
+        outcome = self._outcome(call, kind, ends)
+        with suppress(RuntimeError):  # the loop has ended, and nobody waits
+            loop.call_soon_threadsafe(self._end, call, outcome)
+
+    def _outcome(self, call: Call[T], kind: str, ends: float) -> Callable[[], object]:
+        """Compute; how to tell of what came of it."""
         try:
-            answer = self._timed(kind, ends, call)
+            return partial(call.answered, self._timed(kind, ends, call))
         except Exception as error:  # noqa: BLE001 (whoever asked is told)
-            self.asked -= 1
-            if call.is_wanted():
-                call.failed(error)
-        else:
-            self.asked -= 1
-            if call.is_wanted():
-                call.answered(answer)
+            return partial(call.failed, error)
 
-    def _end(self, call: Call[T], computing: asyncio.Future[T]) -> None:
+    def _end(self, call: Call[T], tell: Callable[[], object]) -> None:
         self.asked -= 1
-        error = computing.exception()
-        if not call.is_wanted():
-            return
-        if error is not None:
-            call.failed(error)
-        else:
-            call.answered(computing.result())
+        if call.is_wanted():
+            tell()
 
     def _admit(self, within: float) -> None:
         wait, now = self.expected_wait(), self._clock()
