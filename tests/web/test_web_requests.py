@@ -12,7 +12,7 @@ from fake_backend import FakeBackend
 from hypothesis import given
 from hypothesis import strategies as st
 
-from periplus.errors import StorageError
+from periplus.errors import Overloaded, StorageError
 from periplus.settings import Settings
 from periplus.web import create_app
 from periplus.web.requests.parameters import pairs_of
@@ -44,7 +44,7 @@ def test_a_shortcut_leads_where_the_router_leads():
     quick = Shortcuts(app.router)
     assert len(quick._exact) > 40
     for (method, path), route in quick._exact.items():
-        scope = {"type": "http", "method": method, "path": path, "headers": [], "root_path": ""}
+        scope = {"type": "http", "method": method, "path": path, "headers": [], "root_path": "", "app": app}
         original, route.app = route.app, note
         try:
             asyncio.run(quick(dict(scope), None, None))
@@ -52,6 +52,20 @@ def test_a_shortcut_leads_where_the_router_leads():
         finally:
             route.app = original
         assert taken[-1] is taken[-2] is route, (method, path)
+
+
+@pytest.mark.parametrize("path", ["/search?q=tide", "/api/v1/search?q=tide&size=unreadable"])
+def test_a_search_that_is_too_many_is_refused_before_it_is_read(client, path, monkeypatch):
+    def admit(_within):
+        raise Overloaded("more is asked than can be answered in time", 1.5)
+
+    monkeypatch.setattr(client.app.state.pool, "admit", admit)
+    answer = client.get(path)
+    assert (answer.status, answer.headers["retry-after"]) == (503, "2")
+    assert client.get("/healthz").status == 200
+    route = path.partition("?")[0]
+    counted = f'periplus_http_requests_total{{method="GET",route="{route}",status="5xx"}} 1.0'
+    assert counted in client.get("/metrics", host="127.0.0.1:8080").text
 
 
 @pytest.mark.parametrize(("method", "path", "status"), [("POST", "/search", 405), ("GET", "/nothing", 404)])

@@ -184,7 +184,7 @@ def crash(request: Request) -> Response:
 
 
 def answer(request: Request, what: Problem) -> Response:
-    path = request.url.path
+    path = request.scope["path"]
     if _is_program(request):
         return Response(msgspec.json.encode(what), what.status, media_type=MEDIA_TYPE)
     sentence = _SENTENCES.get(500 if what.code in _DAMAGED else what.status, what.title)
@@ -206,7 +206,7 @@ def is_program_path(path: str) -> bool:
 
 
 def _is_program(request: Request) -> bool:
-    return is_program_path(request.url.path) or request.query_params.get("format") == "json"
+    return is_program_path(request.scope["path"]) or request.query_params.get("format") == "json"
 
 
 def _locked_panel(request: Request, what: Problem) -> str:

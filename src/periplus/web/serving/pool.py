@@ -152,7 +152,7 @@ class Pool:
 
     def begin(self, call: Call[T], kind: str, within: float = 0.0, latest: float = 0.0) -> None:
         """Like ``run``, for those who are told of the answer instead of waiting for it."""
-        self._admit(within)
+        self.admit(within)
         ends = self._clock() + (latest or within) if within else 0.0
         self.asked += 1
         if self.is_quick(kind):
@@ -177,7 +177,8 @@ class Pool:
         if call.is_wanted():
             tell()
 
-    def _admit(self, within: float) -> None:
+    def admit(self, within: float) -> None:
+        """``Overloaded`` where a call that may wait ``within`` so many seconds would have to wait longer."""
         wait, now = self.expected_wait(), self._clock()
         bound = min(within, self._patience(now)) if self._waits else within
         is_late = within and wait > bound and self.asked >= self.places + LEAST_QUEUE

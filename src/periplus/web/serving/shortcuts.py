@@ -1,4 +1,8 @@
-"""The way from an address to its route: one look for a route without parameters, Starlette's router for all others."""
+"""The way from an address to its route: one look for a route without parameters, Starlette's router for all others.
+
+A search that would be refused is refused here, before anything is read of it: in a flood most requests are, and what
+they take is taken from those that are answered.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,8 @@ from starlette.routing import Match, Route
 if TYPE_CHECKING:
     from starlette.routing import Router
     from starlette.types import Receive, Scope, Send
+
+SEARCHES = frozenset({"/search", "/api/v1/search"})
 
 
 class Shortcuts:
@@ -22,6 +28,9 @@ class Shortcuts:
             await self.router(scope, receive, send)
             return
         scope["route"], scope["endpoint"], scope["path_params"] = route, route.endpoint, {}
+        if route.path in SEARCHES:
+            state = scope["app"].state
+            state.pool.admit(state.patience["within"])
         await route.app(scope, receive, send)
 
 
