@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import socket
+from contextlib import contextmanager
 from itertools import pairwise
 
 import pytest
@@ -12,13 +13,14 @@ from cluster_samples import until
 from hypothesis import given
 from hypothesis import strategies as st
 
-from periplus.cluster.application import ShardResponse
-from periplus.cluster.codec import MAX_QUESTION
+from periplus.cluster.application import ShardApplication, ShardRequest, ShardResponse
+from periplus.cluster.codec import MAX_QUESTION, encode_question
 from periplus.cluster.listening import QuestionListener
 from periplus.cluster.protocol import HEAD_BYTES, QuestionProtocol
 from periplus.web import ClientConnections
 
 POST = b"POST /a?b=%d HTTP/1.1\r\nHost: shard\r\nContent-Length: %d\r\n\r\n%b"
+FIND = b"/shard/v1/find?shard=3&generation=1&left_ms=20000"
 GET = b"GET /healthz HTTP/1.1\r\nHost: shard\r\n\r\n"
 
 
@@ -169,6 +171,51 @@ def test_nothing_is_written_to_who_left():
     assert not application.askers[0][0].is_waiting()
     application.answer()
     assert pipe.written == b""
+
+
+class Leaver:
+    """Asks, and may have left before its turn comes."""
+
+    def __init__(self, *, waits):
+        self.replies = []
+        self.waits = waits
+
+    def is_waiting(self):
+        return self.waits
+
+    def reply(self, reply):
+        self.replies.append(reply.status)
+
+
+class Held:
+    """A shard that tells what it was asked."""
+
+    number = 3
+
+    def __init__(self):
+        self.asked = []
+
+    @contextmanager
+    def use(self, _generation):
+        yield self
+
+    def find(self, keys):
+        self.asked.append(keys)
+        return []
+
+
+def test_a_question_whose_asker_left_is_not_answered_and_counts_no_more():
+    async def ask():
+        application, shard = ShardApplication(), Held()
+        application.serve(shard)
+        askers = [Leaver(waits=number != 1) for number in range(3)]
+        for number, asker in enumerate(askers):
+            application.take(ShardRequest(b"POST", FIND, b"", encode_question(([number],))), asker)
+        while application.load:
+            await asyncio.sleep(0)
+        return sorted(shard.asked), [asker.replies for asker in askers if asker.waits]
+
+    assert asyncio.run(ask()) == ([[0], [2]], [[200], [200]])
 
 
 # Over sockets

@@ -93,7 +93,7 @@ class QuestionProtocol(asyncio.Protocol):
         self._target += url
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        if name.lower() == b"authorization":
+        if self._in_head and name.lower() == b"authorization":  # what follows a body says nothing of its sender
             self._authorization = value
 
     def on_headers_complete(self) -> None:

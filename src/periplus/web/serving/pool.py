@@ -24,7 +24,7 @@ from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from periplus.errors import OverBudget, Overloaded
 
@@ -55,7 +55,7 @@ class Expired(OverBudget):
 
 
 class Call(Generic[T]):
-    """A call that waits for its turn, and what becomes of it. Both are told in the loop."""
+    """A call that waits for its turn; what becomes of it is told in the loop, also where nobody waits any more."""
 
     def __init__(
         self,
@@ -146,7 +146,12 @@ class Pool:
         in ``latest``, is ``Expired``.
         """
         answer: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        call = Call(partial(function, *arguments), answer.set_result, answer.set_exception, lambda: not answer.done())
+        call = Call(
+            partial(function, *arguments),
+            _unless_done(answer, answer.set_result),
+            _unless_done(answer, answer.set_exception),
+            lambda: not answer.done(),
+        )
         self.begin(call, kind or function.__name__, within, latest)
         return await answer
 
@@ -156,14 +161,14 @@ class Pool:
         ends = self._clock() + (latest or within) if within else 0.0
         self.asked += 1
         if self.is_quick(kind):
-            self._turns.ask(lambda: self._end(call, self._outcome(call, kind, ends)))
+            self._turns.ask(lambda: self._end(self._outcome(call, kind, ends)))
         else:
             self._threads.submit(self._in_thread, asyncio.get_running_loop(), call, kind, ends)
 
     def _in_thread(self, loop: asyncio.AbstractEventLoop, call: Call[T], kind: str, ends: float) -> None:
         outcome = self._outcome(call, kind, ends)
         with suppress(RuntimeError):  # the loop has ended, and nobody waits
-            loop.call_soon_threadsafe(self._end, call, outcome)
+            loop.call_soon_threadsafe(self._end, outcome)
 
     def _outcome(self, call: Call[T], kind: str, ends: float) -> Callable[[], object]:
         """Compute; how to tell of what came of it."""
@@ -172,10 +177,9 @@ class Pool:
         except Exception as error:  # noqa: BLE001 (whoever asked is told)
             return partial(call.failed, error)
 
-    def _end(self, call: Call[T], tell: Callable[[], object]) -> None:
+    def _end(self, tell: Callable[[], object]) -> None:
         self.asked -= 1
-        if call.is_wanted():
-            tell()
+        tell()
 
     def admit(self, within: float) -> None:
         """``Overloaded`` where a call that may wait ``within`` so many seconds would have to wait longer."""
@@ -215,3 +219,13 @@ class Pool:
                 took = min(LONGEST, took)
                 mean = self._means.get(name, LONGEST)
                 self._means[name] = mean + SHARE * (took - mean)
+
+
+def _unless_done(answer: asyncio.Future[Any], tell: Callable[[Any], None]) -> Callable[[Any], None]:
+    """Tell of an outcome, unless whoever waited for it left."""
+
+    def told(outcome: Any) -> None:
+        if not answer.done():
+            tell(outcome)
+
+    return told
