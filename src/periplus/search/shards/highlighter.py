@@ -199,8 +199,11 @@ class ShownTexts:
         other words: there they say nothing."""
         placed = self.placed(query)
         rows = placed.numbers.reshape(-1, MATCH)
+        stops_there = rows[:, STOP] != 0
+        if not stops_there.any():
+            return placed
         owners = np.repeat(np.arange(len(self.texts)), placed.sizes)
-        others = np.bincount(owners[rows[:, STOP] == 0], minlength=len(self.texts))
+        others = np.bincount(owners[~stops_there], minlength=len(self.texts))
         poor = [
             place
             for place in np.flatnonzero((others == 0) & (placed.sizes > 0)).tolist()
@@ -258,19 +261,22 @@ def _kernels() -> _TextKernels:
     return _TextKernels(find_beginnings.entry, place_matches.entry)
 
 
-def _matches(stretch: str, language: str, words: dict[str, int]) -> list[Match]:
-    """The words of the query in what follows a beginning; mostly that is a word of the query as it was typed."""
+def _matches(stretch: str, language: str, words: dict[str, int]) -> list[tuple[int, int, int, bool]]:
+    """The words of the query in what follows a beginning; mostly that is a word of the query as it was typed.
+
+    Each as the numbers of a ``Match``.
+    """
     low = stretch.lower()
     if is_one_word(stretch):
         if low in words:
-            return [Match(0, len(stretch), words[low], stops(low, language))]
+            return [(0, len(stretch), words[low], stops(low, language))]
         if stretch.isalpha() and (stretch.istitle() or stretch.isupper()):
             stretch = low  # which has the same forms
     found = []
     for start, end, is_stop, terms in _tokens(stretch, language):
         word = next((words[term] for term in terms if term in words), -1)
         if word >= 0:
-            found.append(Match(start, end, word, is_stop))
+            found.append((start, end, word, is_stop))
     return found
 
 
