@@ -105,9 +105,9 @@ def test_no_near_word_is_overlooked(word, others):
 
 def slow_near(dictionary, word, limit, most_cost, least_count):
     """What ``near`` gives, by looking at every word."""
-    reach = 1 if len(word) <= 4 else 2
     found = []
     for other, count in zip(dictionary.words, dictionary.counts.tolist(), strict=True):
+        reach = 1 if min(len(word), len(other)) <= 4 else 2
         if abs(len(other) - len(word)) > reach or not 0 < slow_distance(word, other) <= reach:
             continue
         cost = slow_cost(word, other)

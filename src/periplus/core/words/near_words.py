@@ -18,7 +18,7 @@ MAX_LETTERS = 24  # of a word in the dictionary; letters stand in rows of this l
 ASCII = 128
 LETTER_BITS = 27  # kinds of letters in a mask
 SWAP, DOUBLE, NEIGHBOUR, VOWEL, FIRST_LETTER, UNHEARD, ALIKE = range(7)  # places of the prices
-REACH, MOST_COST, LEAST_COUNT, MARGIN, EDIT_WORTH, FLOOR = range(6)  # places of the bounds
+SHORT, SHORT_EDITS, EDITS, MOST_COST, LEAST_COUNT, MARGIN, EDIT_WORTH, FLOOR = range(8)  # places of the bounds
 TOGETHER = 512  # words whose masks are compared before any of them is looked at
 ROUNDING = 1e-9  # what sums of fractions may differ by
 
@@ -187,22 +187,27 @@ def near(
     word: Any,
     related: Any,  # for each letter a to z the keys beside it, as bits; then the letters that sound alike
     prices: Any,
-    bounds: Any,  # edits, cost, worth of documents; how far below the best is of no use; worth of an edit, floor
+    bounds: Any,  # letters of a short word, edits where one of the two is short, and of others; cost, worth of
+    # documents; how far below the best is of no use; worth of an edit, floor
     rows: Any,  # of the best words
     costs: Any,
     worths: Any,
 ) -> Any:
     """The likeliest words within so many edits, best first; how many there are."""
-    reach, edit_worth = np.int64(bounds[REACH]), bounds[EDIT_WORTH]
+    edit_worth = bounds[EDIT_WORTH]
+    most_edits = np.int64(bounds[SHORT_EDITS] if len(word) <= bounds[SHORT] else bounds[EDITS])
     own, known = _mask_of(word), np.zeros(ASCII, np.uint64)
     _places_of(word, known)
     scratch, chosen = np.zeros(3 * (MAX_LETTERS + 2), np.float64), np.empty(TOGETHER, np.int64)
     each = min(prices[NEIGHBOUR], prices[VOWEL], prices[UNHEARD], prices[ALIKE])  # a letter that only one of them has
     cheapest = min(prices[SWAP], prices[DOUBLE], each)
     found = np.int64(0)
-    for step in range(2 * reach + 1):  # the same length first: most mistakes keep it, and a good find prunes the rest
+    for step in range(
+        2 * most_edits + 1
+    ):  # the same length first: most mistakes keep it, and a good find prunes the rest
         length = len(word) + ((step + 1) // 2 if step % 2 else -(step // 2))
-        if length < 1 or length > MAX_LETTERS:
+        reach = np.int64(bounds[SHORT_EDITS]) if length <= bounds[SHORT] else most_edits
+        if length < 1 or length > MAX_LETTERS or abs(length - len(word)) > reach:
             continue
         spent, end = edit_worth * cheapest * max(1, abs(length - len(word))), starts[length + 1]
         for first in range(starts[length], end, TOGETHER):

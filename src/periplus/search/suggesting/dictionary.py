@@ -21,7 +21,7 @@ MAX_LETTERS = 24
 LETTER_BITS = 27  # kinds of letters that are told apart
 COMPARED_AT_ONCE = 64  # words, by a kernel
 LEAST_LETTERS = 3  # shorter words are left alone: everything is near them
-NEAR_REACH, FAR_REACH, SHORT_REACH = 1, 2, 4  # edits of words up to so many letters, and of longer ones
+SHORT_LETTERS, SHORT_EDITS, EDITS = 4, 1, 2  # of words up to so many letters, typed or meant; of others
 WORDS_KEPT = 10_000  # whose candidates are remembered
 
 # Costs of one edit, in units of a plain one: two letters swapped, a doubled letter, a key beside the right one, a vowel
@@ -113,7 +113,7 @@ class SpellingDictionary:
     def near(
         self, word: str, limit: int = 8, *, most_cost: float = FAR, least_count: float = 0.0, margin: float = MARGIN
     ) -> list[Candidate]:
-        """The likeliest words at one edit (two for long words), best first; without ``word`` itself.
+        """The likeliest words at one edit (two where both are long), best first; without ``word`` itself.
 
         Candidates far below the best are left out, as are those that cost more or occur in fewer documents than said.
         """
@@ -130,8 +130,8 @@ class SpellingDictionary:
     def _near(self, word: str, limit: int, most_cost: float, least_count: float, margin: float) -> list[Candidate]:
         from periplus.core.words import near
 
-        reach = NEAR_REACH if len(word) <= SHORT_REACH else FAR_REACH
-        bounds = np.array([reach, most_cost, frequency_worth(least_count), margin, EDIT_WORTH, self.floor])
+        edits = (SHORT_LETTERS, SHORT_EDITS, EDITS)
+        bounds = np.array([*edits, most_cost, frequency_worth(least_count), margin, EDIT_WORTH, self.floor])
         rows, costs, worths = np.empty(limit, np.int64), np.empty(limit), np.empty(limit)
         dictionary = (self.letters.reshape(-1), self._masks, self._worths, self._starts)
         found = near(*dictionary, _points(word), _RELATED, _PRICES, bounds, rows, costs, worths)
