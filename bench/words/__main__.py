@@ -133,8 +133,12 @@ def asked(folder: Path, snapshot: Snapshot, path: Path, words: Path | None) -> d
     changed = [bool(engine.search(SearchRequest(right)).corrections) for right in sorted(rights)]
     found["right words"] = {"asked": len(changed), "changed": _share(changed)}
     if words is not None:
-        absent = [bool(engine.search(SearchRequest(word)).query.corrected) for word in lacking(words, snapshot)]
-        found["right words that no page has"] = {"asked": len(absent), "changed": _share(absent)}
+        answers = [engine.search(SearchRequest(word)) for word in lacking(words, snapshot)]
+        found["right words that no page has"] = {
+            "asked": len(answers),
+            "changed": _share([bool(answer.query.corrected) for answer in answers]),
+            "offered": _share([bool(answer.corrections) for answer in answers]),
+        }
     engine.close()
     return found
 

@@ -4,10 +4,10 @@ Words near a misspelt one come from a generation's ``SpellingDictionary``. Among
 words decide. A word that occurs is changed only for one that is far more frequent, the more so the shorter it is and
 the more has to be changed. One that is written nowhere, but of which another form occurs, may be an inflection: it is
 changed for one that is frequent enough. Neither is changed for another ending of itself. A word that is written nowhere
-in any form may be a right one that nobody wrote about: another is offered, and surely meant only where little of a long
-word has to be changed. A word that is none may be two, and two may be one. No word is changed for one of another
-language than the query may be in, and none that queries are full of (``weather``, ``near``), whether pages have it or
-not.
+in any form may be a right one that nobody wrote about: another is offered only where little of a long word has to be
+changed, and taken for what was meant where that is less still. A word that is none may be two, and two may be one. No
+word is changed for one of another language than the query may be in, and none that queries are full of (``weather``,
+``near``), whether pages have it or not.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ FEW_RESULTS = 10  # of a query: then all its words are looked at. A word of no m
 SHORT, LONG = 7, 9
 OCCURS, FORM_OCCURS = (2.0, 3.0, 0.5), (-2.0, 7.0, 2.0)
 MOST_COST = 1.2  # of changing a word that occurs
-LETTER_WORTH, DOUBT = 2.0, 2.0  # of a word that occurs in no form: of each letter, against a change; beside its cost
+LETTER_WORTH = 2.0  # of a word that occurs in no form: of each letter, against a change
+CHANGE_DOUBT, OFFER_DOUBT = 4.0, 0.0  # beside the cost: of a word that is searched in its place, and of an offer
 ENDING = 3  # letters that inflections may differ in
 FITTING = 0.5  # of its share of all documents: so often a word of a language stands in documents of it
 CLOSE, MOST_CLOSE = 2.0, 4  # of worth, between candidates of which other words decide; and how many these are
@@ -143,16 +144,16 @@ class Speller:
         parted = "" if known or (best is not None and best.cost <= PARTED_COST) else self._parted(word, languages)
         if parted or best is None:
             return parted
-        return best.word if known or not sure or self._was_meant(word, best) else ""
+        return best.word if known or self._was_meant(word, best, CHANGE_DOUBT if sure else OFFER_DOUBT) else ""
 
-    def _was_meant(self, word: str, best: Candidate) -> bool:
-        """Whether a word that occurs in no form was rather mistyped than meant as it is.
+    def _was_meant(self, word: str, best: Candidate, doubt: float) -> bool:
+        """Whether a word that occurs in no form was rather mistyped than meant as it is, beyond some doubt.
 
         A long word that nobody wrote is seldom one or two edits from another; of short ones everything is near. Of the
         words that are typed, a collection lacks fewer the larger it is, about by the root of its documents.
         """
         usual = math.log(max(best.frequency, 1)) - 0.5 * math.log(max(self._lexicon.documents, 1))
-        return LETTER_WORTH * len(word) + usual >= EDIT_WORTH * best.cost + DOUBT
+        return LETTER_WORTH * len(word) + usual >= EDIT_WORTH * best.cost + doubt
 
     def _of_language(
         self, candidates: list[Candidate], context: list[str], languages: tuple[str, ...]
