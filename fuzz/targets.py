@@ -29,7 +29,10 @@ XML_SEED = (
 )
 WORD_SEED = b'<w:document xmlns:w="w" xmlns:r="r"><w:body><w:p><w:r><w:t>words</w:t></w:r></w:p></w:body></w:document>'
 TEXT_SEED = b'<o:d xmlns:text="t"><text:h text:outline-level="2">T</text:h><text:p>words<text:s/></text:p></o:d>'
-BOOK_SEED = b'<package xmlns:dc="d"><dc:title>T</dc:title><item id="a" href="c.xhtml"/><itemref idref="a"/></package>'
+BOOK_SEED = (
+    b'<package xmlns:dc="d"><dc:title>T</dc:title><item id="a" href="c.xhtml" media-type="application/xhtml+xml"/>'
+    b'<itemref idref="a"/></package>'
+)
 JSON_SEED = (
     b'{"version":"https://jsonfeed.org/version/1.1","title":"T","items":[{"url":"/x","title":"t","content_html":"<p>w",'
     b'"date_published":"2024-05-01T00:00:00Z"}]}'

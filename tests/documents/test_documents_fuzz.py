@@ -9,7 +9,7 @@ import pytest
 
 from periplus import archive
 from periplus.app.importing import lines, mailboxes, tables, wikis
-from periplus.documents import READERS
+from periplus.documents import READERS, parse
 from periplus.documents.kinds import JSON_LD
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -54,3 +54,9 @@ def test_seeds_are_read_and_damaged_seeds_pass(request, source):
             for _ in range(3):
                 seed[draw.randrange(len(seed))] = draw.randrange(256)
                 fuzzed.check(name, bytes(seed))
+
+
+@pytest.mark.parametrize("name", ["epub-html", "docx-xml", "odt-xml", "pdf", "pdf-objects"])
+def test_what_is_fuzzed_inside_a_container_is_read(targets, name):
+    [seed] = targets.seeds(name)
+    assert parse(targets.TARGETS[name][0](seed)).text
