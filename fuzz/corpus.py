@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 FOLDER = Path(__file__).parent / "corpus"
+MOST = 500  # inputs of a target: short ones and long ones alike, where there are more
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the same bytes from the same inputs
 
 
@@ -34,8 +35,10 @@ def lay_out(inputs: Iterable[bytes], folder: Path) -> None:
 
 
 def keep(name: str, folder: Path) -> int:
-    """All inputs of a folder in place of those that were kept; how many."""
-    inputs = {_name(data): data for data in (path.read_bytes() for path in folder.iterdir())}
+    """The inputs of a folder in place of those that were kept; how many."""
+    found = sorted({path.read_bytes() for path in folder.iterdir()}, key=lambda data: (len(data), data))
+    chosen = found if len(found) <= MOST else [found[place * len(found) // MOST] for place in range(MOST)]
+    inputs = {_name(data): data for data in chosen}
     FOLDER.mkdir(exist_ok=True)
     with zipfile.ZipFile(FOLDER / f"{name}.zip", "w") as archive:
         for key, data in sorted(inputs.items()):

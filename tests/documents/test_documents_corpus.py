@@ -27,3 +27,11 @@ def test_what_is_kept_is_read_back(tmp_path, monkeypatch):
     assert sorted(corpus.kept("html")) == sorted(inputs)
     corpus.keep("html", tmp_path / "learned")
     assert (tmp_path / "corpus" / "html.zip").read_bytes() == written
+
+
+def test_of_many_inputs_some_of_all_lengths_are_kept(tmp_path, monkeypatch):
+    monkeypatch.setattr(corpus, "FOLDER", tmp_path / "corpus")
+    (tmp_path / "learned").mkdir()
+    corpus.lay_out([b"a" * length for length in range(2 * corpus.MOST)], tmp_path / "learned")
+    assert corpus.keep("html", tmp_path / "learned") == corpus.MOST
+    assert sorted(map(len, corpus.kept("html"))) == list(range(0, 2 * corpus.MOST, 2))
